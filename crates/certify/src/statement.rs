@@ -239,7 +239,15 @@ fn apply_update(
             if old == expected { (Some(new), 1) } else { (None, 0) }
         }
         Update::Swap { new } => (Some(value(new)?), old),
-        Update::Add { by } => (Some(fencepost_ir::BinOp::Add.apply(old, value(by)?)?), old),
+        Update::Add { by, wrap: None } => {
+            (Some(fencepost_ir::BinOp::Add.apply(old, value(by)?)?), old)
+        }
+        Update::Add { by, wrap: Some((lo, hi)) } => {
+            let (lo, hi) = (i64::from(*lo), i64::from(*hi));
+            let size = hi - lo + 1;
+            let offset = (i64::from(old) + i64::from(value(by)?) - lo).rem_euclid(size);
+            (Some(Value::try_from(lo + offset).map_err(|_| Fault::Overflow)?), old)
+        }
         Update::Bits { op, by } => (Some(op.apply(old, value(by)?)?), old),
     })
 }

@@ -41,6 +41,7 @@ use fencepost_ir::{
 use hang::Graph;
 use in_order::InOrder;
 use memory::Memory;
+pub(crate) use memory::congruent;
 pub use operations::Orders;
 use table::Windowed;
 

@@ -204,6 +204,11 @@ fn waiting_programs_have_their_expected_verdicts() {
     check_expectations("progress");
 }
 
+#[test]
+fn programs_with_memory_orders_have_their_expected_verdicts() {
+    check_expectations("orders");
+}
+
 /// The states that the reference interpreter visits to confirm a violation.
 const REFERENCE_STATES: usize = 300_000;
 

@@ -12,7 +12,7 @@ use fencepost_ir::Violation;
 use fencepost_ir::{Problem, Property};
 use fencepost_testkit::is_campaign;
 use fencepost_testkit::programs::{
-    Profile, RandomProgram, guarded_alternatives, program, shrink, with_finally,
+    Profile, RandomProgram, c_like, guarded_alternatives, program, shrink, with_finally,
 };
 use std::collections::BTreeMap;
 
@@ -200,6 +200,11 @@ fn random_loops_agree_with_the_reference() {
 #[test]
 fn random_alternatives_agree_with_the_reference() {
     compare_random("alternatives", PROGRAMS, guarded_alternatives);
+}
+
+#[test]
+fn random_programs_like_those_in_c_agree_with_the_reference() {
+    compare_random("c_like", 2 * PROGRAMS, c_like);
 }
 
 #[test]

@@ -125,6 +125,20 @@ fn every_mutation_of_a_table_is_detected() {
 }
 
 #[test]
+fn a_sum_that_is_not_wrapped_is_detected() {
+    let source = "shared u8 n = 254; thread p(i in 0..2) { n.fetch_add(i + 1, relaxed); }
+        thread q { r = n; } observe n, q.r;";
+    let subject = ("rmo", Model::Table(reference::Table::RMO), WINDOW);
+    let bypass = model("rmo").relaxes();
+    let mutations = (&[Mutation::SumsNotWrapped][..], Reductions::ALL);
+    check_all_detected(&[problem(source)], subject, mutations, |mutated| Table {
+        bypass,
+        bound: WINDOW,
+        mutated,
+    });
+}
+
+#[test]
 fn every_mutation_of_the_order_of_guesses_is_detected() {
     let mutations =
         [Mutation::StoresIgnoreGuesses, Mutation::WrongGuessesKept, Mutation::LoadsWaitForGuesses];

@@ -112,7 +112,8 @@ impl FenceSyntax {
     }
 }
 
-/// Returns the target of a store as source text: the text before the assignment operator.
+/// Returns the target of a store as source text: the text before the assignment operator, or before
+/// `.store(`.
 fn store_target(program: &Program, store: Label) -> &str {
     let text = &program.label(store).text;
     let mut depth = 0;
@@ -124,7 +125,11 @@ fn store_target(program: &Program, store: Label) -> &str {
         }
         depth == 0 && !(c.is_alphanumeric() || c.is_whitespace() || "_.]".contains(c))
     });
-    text[..end.unwrap_or(text.len())].trim_end()
+    let target = text[..end.unwrap_or(text.len())].trim_end();
+    let is_method = end.is_some_and(|end| text[end..].starts_with('('));
+    let receiver = target.strip_suffix("store").map(str::trim_end);
+    let receiver = receiver.and_then(|rest| rest.strip_suffix('.')).filter(|_| is_method);
+    receiver.map_or(target, str::trim_end)
 }
 
 #[cfg(test)]
@@ -141,6 +146,9 @@ mod tests {
             ("a[b[1] - 2] -= 7", "a[b[1] - 2]"),
             ("n.slot[i] |= 4", "n.slot[i]"),
             ("n . next=m", "n . next"),
+            ("x.store(1, release)", "x"),
+            ("ring[i + 1].seq . store (x = 1)", "ring[i + 1].seq"),
+            ("n.store = 1", "n.store"),
         ] {
             let info = LabelInfo { span: Span::default(), text: text.into(), function: "p".into() };
             let program = Program { labels: vec![info], ..Program::default() };

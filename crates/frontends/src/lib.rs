@@ -6,6 +6,7 @@
 //!
 //! - [`fences`]: the fences of a language.
 //! - [`edit`]: text edits.
+//! - [`orders`]: memory orders of C, C++ and Rust, and the fences that implement them.
 //! - [`repair`]: inserts a placement into a source text and compiles the result.
 //! - [`fp`]: the language of `.fp` files. The book describes it in the chapter "The language".
 //! - [`litmus`]: litmus tests in herd's format (`.litmus` files).
@@ -23,6 +24,7 @@ pub mod edit;
 pub mod fences;
 pub mod fp;
 pub mod litmus;
+pub mod orders;
 pub mod repair;
 
 pub use edit::{EditError, TextEdit};

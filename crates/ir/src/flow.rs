@@ -89,7 +89,7 @@ pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
                     visit(new);
                 }
                 Update::Swap { new } => visit(new),
-                Update::Add { by } | Update::Bits { by, .. } => visit(by),
+                Update::Add { by, .. } | Update::Bits { by, .. } => visit(by),
             }
         }
         Op::Drain(at) => address(at, visit),

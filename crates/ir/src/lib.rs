@@ -66,5 +66,5 @@ pub use program::{LabelInfo, Location, Pool, Problem, Program, Register, Stmt, T
 pub use property::{Condition, Observable, Property, Quantifier};
 pub use span::Span;
 pub use store_buffers::StoreBuffers;
-pub use value::{Type, Value};
+pub use value::{Type, Value, wrap_into};
 pub use violation::Violation;

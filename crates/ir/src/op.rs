@@ -55,6 +55,9 @@ pub enum Update {
     Add {
         /// The summand.
         by: Expr<Reg>,
+        /// The smallest and largest value of a location that wraps: the number of this range that
+        /// is congruent to the sum is written. `None`: the sum is written, and overflow is a fault.
+        wrap: Option<(Value, Value)>,
     },
     /// Combines the location with `by` by a bitwise operator. Yields the old value.
     Bits {

@@ -218,7 +218,8 @@ impl<'p> Analysis<'p> {
                     let (new, result) = match update {
                         Update::Cas { new, .. } => (interval(new, registers), (0, 1)),
                         Update::Swap { new } => (interval(new, registers), old),
-                        Update::Add { by } => {
+                        Update::Add { wrap: Some(range), .. } => (*range, old),
+                        Update::Add { by, wrap: None } => {
                             (binary(BinOp::Add, old, interval(by, registers)), old)
                         }
                         Update::Bits { op, by } => (binary(*op, old, interval(by, registers)), old),

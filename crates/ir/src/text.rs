@@ -129,7 +129,10 @@ fn operation(program: &Program, thread: &Thread, op: &Op) -> (&'static str, Stri
                     format!("cas({place}, {}, {})", expr(expected), expr(new))
                 }
                 Update::Swap { new } => format!("swap({place}, {})", expr(new)),
-                Update::Add { by } => format!("fetch_add({place}, {})", expr(by)),
+                Update::Add { by, wrap: None } => format!("fetch_add({place}, {})", expr(by)),
+                Update::Add { by, wrap: Some((lo, hi)) } => {
+                    format!("fetch_add({place}, {}) wrap {lo}..={hi}", expr(by))
+                }
                 Update::Bits { op, by } => {
                     let name = match op {
                         BinOp::BitAnd => "fetch_and",

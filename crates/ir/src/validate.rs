@@ -12,6 +12,7 @@
 //! - *Size*: there are at most 64 threads and 65,535 locations.
 //! - *Choice*: a `Choose` has 1 to 65,536 alternatives.
 //! - *Bits*: a bitwise update has a bitwise operator.
+//! - *Wrap*: the range of an update that wraps is not empty.
 //! - *Atomic*: atomic blocks do not nest, are entered only at their beginning and left only at
 //!   their end, and contain no `Halt`, `Leave`, `Invoke` or `Return`.
 //! - *Critical*: critical sections are left only by `Leave`, and `Leave` occurs only inside them.
@@ -53,6 +54,7 @@ pub enum Rule {
     Choice,
     Size,
     Bits,
+    Wrap,
     Atomic,
     Critical,
     Join,
@@ -206,6 +208,9 @@ impl Validator<'_> {
                 self.check(bitwise, Rule::Bits, || {
                     format!("{place} updates with {}, which is not a bitwise operator", op.symbol())
                 });
+            }
+            Op::Update { update: Update::Add { wrap: Some((lo, hi)), .. }, .. } => {
+                self.check(lo <= hi, Rule::Wrap, || format!("{place} wraps into {lo}..={hi}"));
             }
             Op::New { pool, .. } | Op::Free { pool, .. } => {
                 let known = pool.index() < self.program.pools.len();

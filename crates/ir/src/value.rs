@@ -8,6 +8,13 @@ use crate::ids::PoolId;
 /// A value of any type.
 pub type Value = i32;
 
+/// Returns the number of a range that is congruent to `value` modulo the size of the range.
+pub fn wrap_into(value: i64, (lo, hi): (Value, Value)) -> Value {
+    let (lo, hi) = (i64::from(lo), i64::from(hi));
+    // The result is in the range, so it fits.
+    (lo + (value - lo).rem_euclid((hi - lo + 1).max(1))) as Value
+}
+
 /// The type of a register or location. It limits the values and determines how they print.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Type {

@@ -3,7 +3,7 @@
 
 use crate::shape::Shape;
 use crate::state::Memory;
-use fencepost_ir::{Address, Fault, Loc, Reg, Update, Value};
+use fencepost_ir::{Address, Fault, Loc, Reg, Update, Value, wrap_into};
 
 /// Returns the location of an address; `read` returns the value of a register. A null reference or
 /// an index outside its array is a fault.
@@ -71,10 +71,22 @@ pub(crate) fn apply_update(
             if old == expected { (Some(new), 1) } else { (None, 0) }
         }
         Update::Swap { new } => (Some(new.eval(&read)?), old),
-        Update::Add { by } => {
+        Update::Add { by, wrap: Some(range) } => {
+            let sum = i64::from(old) + i64::from(by.eval(&read)?);
+            (Some(wrap_into(sum, *range)), old)
+        }
+        Update::Add { by, wrap: None } => {
             let sum = old.checked_add(by.eval(&read)?).ok_or(Fault::Overflow)?;
             (Some(sum), old)
         }
         Update::Bits { op, by } => (Some(op.apply(old, by.eval(&read)?)?), old),
     })
+}
+
+/// Returns an update whose sum is not wrapped. Only for the mutation of that name.
+pub(crate) fn without_wrap(update: &Update) -> Update {
+    match update {
+        Update::Add { by, .. } => Update::Add { by: by.clone(), wrap: None },
+        Update::Cas { .. } | Update::Swap { .. } | Update::Bits { .. } => update.clone(),
+    }
 }

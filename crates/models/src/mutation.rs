@@ -15,6 +15,8 @@ pub enum Mutation {
     IgnoredFence,
     /// Updates do not wait for pending stores.
     UpdateWithoutDrain,
+    /// Table: the sum of an update is not wrapped into the range of its location.
+    SumsNotWrapped,
     /// Table: an access with an unknown address blocks no later access.
     UnknownAddressIgnored,
     /// Speculation: stores and updates do not wait for unresolved branches.

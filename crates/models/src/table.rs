@@ -20,7 +20,7 @@ mod order;
 mod retire;
 mod window;
 
-use crate::address::{apply_update, check_allocated, check_limits, locate};
+use crate::address::{apply_update, check_allocated, check_limits, locate, without_wrap};
 use crate::bits::{Field, Reader, Writer};
 use crate::event::{Event, EventKind, EventRecorder, Source};
 use crate::model::{Fidelity, IssueResult, MemoryModel, RacingStep, StepFailure};
@@ -160,7 +160,9 @@ impl Table {
                 let loc = locate(shape, at, &read)?;
                 check_allocated(shape, memory, loc)?;
                 let old = memory.values[loc.index()];
-                let (new, yields) = apply_update(update, old, &read)?;
+                let wrong = self.mutated.is(Mutation::SumsNotWrapped);
+                let wrong = wrong.then(|| without_wrap(update));
+                let (new, yields) = apply_update(wrong.as_ref().unwrap_or(update), old, &read)?;
                 if let Some(new) = new {
                     memory.values[loc.index()] =
                         check_limits(shape.location_limits[loc.index()], new)?;

@@ -216,7 +216,13 @@ pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
                 None => format!("{what} fails: {old}{source}"),
             }
         }
-        EventKind::Fence(kinds) => format!("fence {}", kinds.name()),
+        EventKind::Fence(kinds) => {
+            let access = event.label.and_then(|label| ordered_access(program, label));
+            match access {
+                Some(access) => format!("fence {} of {access}", kinds.name()),
+                None => format!("fence {}", kinds.name()),
+            }
+        }
         EventKind::Drain(loc) => format!("drain {}", program.location(loc).name),
         EventKind::Set { reg, value } => {
             let shown = program.register_type(event.thread, reg).show(value);
@@ -255,6 +261,15 @@ pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
         EventKind::Skip => "skip".into(),
         EventKind::Defer => "waits for a value".into(),
     }
+}
+
+/// Returns the text of the access that a fence belongs to, as in `x.load(acquire)`. Returns `None`
+/// for a fence that is a statement, or that is inserted at a place.
+fn ordered_access(program: &Program, label: Label) -> Option<String> {
+    let text = &program.label(label).text;
+    let is_method = text.ends_with(')') && text.contains('.') && !text.starts_with("fence");
+    let is_place = program.places.iter().any(|place| place.label == label);
+    (is_method && !is_place).then(|| statement(program, label, 40))
 }
 
 /// Returns the name of an update in the source. The machine has no `fetch_sub`: it is lowered to an

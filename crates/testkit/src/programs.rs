@@ -15,6 +15,7 @@
 //! | [`mod@unbounded_buffers`] | programs whose store buffers grow without bound |
 //! | [`mod@bounded`] | programs with few enough runs to enumerate them all |
 //! | [`mod@litmus`] | litmus tests |
+//! | [`mod@c_like`] | memory orders, integers that wrap, arrays of records, local arrays, `switch` |
 //! | [`mod@silent_loops`] | loops over registers only, many of which never end |
 //! | [`mod@finally`] | programs of all kinds with a `finally` block |
 //! | [`synchronization`] | critical sections, invariants, blocking statements, spin loops |
@@ -32,6 +33,7 @@
 //! ```
 
 mod bounded;
+mod c_like;
 mod finally;
 mod litmus;
 mod profiles;
@@ -43,6 +45,7 @@ mod unbounded_buffers;
 use std::fmt;
 
 pub use bounded::{bounded, bounded_with_spin_loops};
+pub use c_like::c_like;
 pub use finally::with_finally;
 pub use litmus::litmus;
 pub use profiles::program;

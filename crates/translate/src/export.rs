@@ -36,7 +36,7 @@ pub mod structure;
 pub mod substitute;
 mod text;
 
-use fencepost_ir::{Problem, Span};
+use fencepost_ir::{Op, Problem, Program, Span, Update};
 
 /// The input of an export.
 #[derive(Clone, Copy)]
@@ -48,4 +48,12 @@ pub struct Export<'a> {
     /// Returns the line of the original source on which a span begins; `None` if the span is not in
     /// the source.
     pub line: &'a dyn Fn(Span) -> Option<u32>,
+}
+
+/// Returns whether a program has an update that wraps. No target language has one.
+pub(crate) fn has_wrapping_update(program: &Program) -> bool {
+    let code = program.threads.iter().chain(&program.init).flat_map(|thread| &thread.code);
+    code.into_iter().any(|stmt| {
+        matches!(&stmt.op, Op::Update { update: Update::Add { wrap: Some(_), .. }, .. })
+    })
 }

@@ -35,6 +35,8 @@ pub enum Unsupported {
     LastThread,
     /// An invariant mentions a control point.
     ControlPoints,
+    /// The program has a `fetch_add` or `fetch_sub` of a location that wraps.
+    WrappingUpdate,
     /// Sequential C is requested without a bound on context switches.
     SequentialWithoutSwitches,
     /// Sequential C is requested for a program that is not a context simulation.
@@ -154,6 +156,10 @@ impl fmt::Display for Unsupported {
             Self::ControlPoints => {
                 f.write_str("an invariant with `at` cannot be translated: use `fencepost check`")
             }
+            Self::WrappingUpdate => f.write_str(
+                "a `fetch_add` or `fetch_sub` of a location that wraps cannot be translated; \
+                 write a loop with `cas`",
+            ),
             Self::LastThread => f.write_str(
                 "a `finally` block and operations after the threads cannot be translated or exported",
             ),

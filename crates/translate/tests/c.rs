@@ -61,7 +61,7 @@ fn the_corpus_compiles() {
     if !tools::are_installed(&["cc"]) {
         return;
     }
-    let folders = ["litmus", "mutex", "papers", "regress", "structures", "waiting"];
+    let folders = ["litmus", "mutex", "papers", "regress", "structures", "waiting", "orders"];
     for (at, (name, _, problem)) in corpus(&folders).into_iter().enumerate() {
         let text = export_text(&problem).expect("the program can be exported");
         compile(&name, &text, &["-fsyntax-only"]);

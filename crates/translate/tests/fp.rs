@@ -63,7 +63,7 @@ fn keeps_outcomes(name: &str, source: &str, problem: &Problem, states: u64) -> b
 #[test]
 fn the_corpus_keeps_its_outcomes() {
     for (name, source, problem) in
-        corpus(&["litmus", "mutex", "papers", "regress", "structures", "waiting"])
+        corpus(&["litmus", "mutex", "papers", "regress", "structures", "waiting", "orders"])
     {
         keeps_outcomes(&name, &source, &problem, STATES);
     }

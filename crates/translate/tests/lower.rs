@@ -49,7 +49,7 @@ fn compare(name: &str, problem: &Problem) -> (Verdict, Lowered) {
 fn the_corpus_keeps_its_verdicts() {
     let mut seen = [0, 0];
     for (name, _, problem) in
-        corpus(&["litmus", "mutex", "papers", "regress", "structures", "waiting"])
+        corpus(&["litmus", "mutex", "papers", "regress", "structures", "waiting", "orders"])
     {
         match compare(&name, &problem).0 {
             Verdict::Verified(_) => seen[0] += 1,

@@ -253,7 +253,11 @@ impl PartialRun {
                 (equal.then_some(new), Value::from(equal), operands)
             }
             Update::Swap { new } => (Some(self.eval(new)?), old, self.sources(new)),
-            Update::Add { by } => {
+            Update::Add { by, wrap: Some(range) } => {
+                let sum = i64::from(old) + i64::from(self.eval(by)?);
+                (Some(crate::reference::congruent(sum, *range)), old, self.sources(by))
+            }
+            Update::Add { by, wrap: None } => {
                 (Some(BinOp::Add.apply(old, self.eval(by)?)?), old, self.sources(by))
             }
             Update::Bits { op, by } => {

@@ -103,7 +103,13 @@ impl Memory {
                 if old == expected { (Some(new), 1) } else { (None, 0) }
             }
             Update::Swap { new } => (Some(eval(new, registers)?), old),
-            Update::Add { by } => (Some(BinOp::Add.apply(old, eval(by, registers)?)?), old),
+            Update::Add { by, wrap: None } => {
+                (Some(BinOp::Add.apply(old, eval(by, registers)?)?), old)
+            }
+            Update::Add { by, wrap: Some(range) } => {
+                let sum = i64::from(old) + i64::from(eval(by, registers)?);
+                (Some(congruent(sum, *range)), old)
+            }
             Update::Bits { op, by } => (Some(op.apply(old, eval(by, registers)?)?), old),
         };
         if let Some(new) = new {
@@ -173,6 +179,20 @@ pub(super) fn check_register_range(
     value: Value,
 ) -> Result<Value, Fault> {
     check_range(program, &thread.registers[reg.index()].ty, value)
+}
+
+/// Returns the number of a range that differs from `sum` by a multiple of the size of the range.
+/// Steps towards the range, unlike the machine, which divides.
+pub(crate) fn congruent(sum: i64, (lo, hi): (Value, Value)) -> Value {
+    let size = i64::from(hi) - i64::from(lo) + 1;
+    let mut value = sum;
+    while value < i64::from(lo) {
+        value += size;
+    }
+    while value > i64::from(hi) {
+        value -= size;
+    }
+    Value::try_from(value).expect("a value of the range")
 }
 
 fn check_range(program: &Program, ty: &Type, value: Value) -> Result<Value, Fault> {

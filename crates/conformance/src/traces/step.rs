@@ -390,7 +390,13 @@ fn updated(update: &Update, old: Value, local: &Local) -> Option<(Option<Value>,
             if old == expected { (Some(new), 1) } else { (None, 0) }
         }
         Update::Swap { new } => (Some(eval(new, local)?), old),
-        Update::Add { by } => (Some(BinOp::Add.apply(old, eval(by, local)?).ok()?), old),
+        Update::Add { by, wrap: None } => {
+            (Some(BinOp::Add.apply(old, eval(by, local)?).ok()?), old)
+        }
+        Update::Add { by, wrap: Some(range) } => {
+            let sum = i64::from(old) + i64::from(eval(by, local)?);
+            (Some(crate::reference::congruent(sum, *range)), old)
+        }
         Update::Bits { op, by } => (Some(op.apply(old, eval(by, local)?).ok()?), old),
     })
 }

@@ -143,13 +143,22 @@ impl<'a> Editor<'a> {
     }
 
     /// Returns the indentation of the statements of a block. The closing brace of the block is the
-    /// first code on its line.
+    /// first code on its line. The statements of a `switch` are those after its last label.
     fn inner_indentation(&self, brace: usize, outer: &str) -> String {
-        let indent = |line: &'a str| &line[..line.len() - line.trim_start().len()];
         let lines = self.source[..brace - outer.len()].lines().rev();
-        let lines = lines.map(str::trim_end).filter(|line| !line.is_empty()).map(indent);
-        let inside = lines.take_while(|i| i.len() > outer.len() && i.starts_with(outer));
-        inside.min_by_key(|i| i.len()).map_or_else(|| format!("{outer}  "), String::from)
+        let mut inner: Option<&str> = None;
+        for line in lines.map(str::trim_end).filter(|line| !line.is_empty()) {
+            let text = line.trim_start();
+            let indent = &line[..line.len() - text.len()];
+            if indent.len() <= outer.len() || !indent.starts_with(outer) {
+                break;
+            }
+            if text.starts_with("case ") || text.starts_with("default:") {
+                return inner.map_or_else(|| format!("{indent}  "), String::from);
+            }
+            inner = inner.filter(|found| found.len() <= indent.len()).or(Some(indent));
+        }
+        inner.map_or_else(|| format!("{outer}  "), String::from)
     }
 
     /// Returns the indentation of a statement at an offset. A label may stand further left than the

@@ -107,7 +107,7 @@ fn drainable(problems: &[Problem], at: usize) -> BTreeSet<Label> {
 #[test]
 fn placements_in_corpus_programs_campaign() {
     let mut files = 0;
-    for folder in ["litmus", "mutex", "papers", "regress", "structures", "waiting"] {
+    for folder in ["litmus", "mutex", "papers", "regress", "structures", "waiting", "orders"] {
         for (name, source) in corpus::sample(folder, 3) {
             let is_formatted = formatted(&source) == source;
             for_placements(&source, &mut |text| {

@@ -75,17 +75,17 @@ pub struct Field {
     pub ty: TypeName,
     /// The name.
     pub name: Name,
-    /// The number of elements of an array. `None` if this is not an array.
-    pub len: Option<Expr>,
+    /// The number of elements of each dimension of an array. Empty if this is not an array.
+    pub dims: Vec<Expr>,
 }
 
-/// A variable of a `shared` declaration.
+/// A variable of a `shared` declaration, or a register of a declaration in a body.
 #[derive(Clone, Debug)]
 pub struct Declarator {
     /// The name.
     pub name: Name,
-    /// The number of elements of an array. `None` if this is not an array.
-    pub len: Option<Expr>,
+    /// The number of elements of each dimension of an array. Empty if this is not an array.
+    pub dims: Vec<Expr>,
     /// The initial value.
     pub init: Option<Initial>,
 }
@@ -95,8 +95,8 @@ pub struct Declarator {
 pub enum Initial {
     /// `= 7`: the initial value of the location, or of all elements of the array.
     One(Expr),
-    /// `= {1, 2, 3}`
-    List(Vec<Expr>, Span),
+    /// `= {1, 2, 3}`, or `= {{1, 2}, {3, 4}}` for two dimensions.
+    List(Vec<Initial>, Span),
 }
 
 /// A procedure or operation.
@@ -197,9 +197,11 @@ pub struct TypeName {
 pub enum TypeKind {
     /// `bool`
     Bool,
-    /// `int`, `int(0..4)`
-    Int(Option<Range>),
-    /// The name of an enum or a record.
+    /// `int`
+    Int,
+    /// `int(0..4)`, or `int(0..4, wrap)` with the treatment of values outside the range.
+    Ranged(Range, Option<Name>),
+    /// The name of an enum, a record or a fixed-width integer.
     Named(Name),
 }
 
@@ -232,8 +234,8 @@ pub enum StmtKind {
     Block(Block),
     /// `L: s`
     Label(Name, Box<Stmt>),
-    /// `int r = 1, s;`
-    Declare(TypeName, Vec<(Name, Option<Expr>)>),
+    /// `int r = 1, s, a[3];`
+    Declare(TypeName, Vec<Declarator>),
     /// `x = e;` or, with an operator, `x += e;`
     Assign(Expr, Option<BinOp>, Expr),
     /// `x++;` (`Add`) or `x--;` (`Sub`)
@@ -282,6 +284,17 @@ pub enum StmtKind {
     },
     /// `loop s`
     Loop(Box<Stmt>),
+    /// `switch (e) { case 1: ... default: ... }`
+    Switch {
+        /// The value that selects a case.
+        value: Expr,
+        /// From the keyword to the closing parenthesis.
+        head: Span,
+        /// The cases, in order.
+        cases: Vec<Case>,
+        /// The closing brace.
+        close: Span,
+    },
     /// `critical { ... }`
     Critical(Block),
     /// `atomic { ... }`
@@ -314,6 +327,24 @@ pub enum StmtKind {
     Free(Expr),
     /// `;`
     Empty,
+}
+
+/// A part of a `switch`: its labels and the statements up to the next label.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The labels, at least one.
+    pub labels: Vec<CaseLabel>,
+    /// The statements.
+    pub stmts: Vec<Stmt>,
+}
+
+/// `case 1:` or `default:`
+#[derive(Clone, Debug)]
+pub struct CaseLabel {
+    /// The constant. `None` for `default`.
+    pub value: Option<Expr>,
+    /// The position with the colon.
+    pub span: Span,
 }
 
 /// An expression.
@@ -353,6 +384,8 @@ pub enum ExprKind {
     Field(Box<Expr>, Name),
     /// `f(a, b)`, `cas(x, 0, 1)`, or `p(0)` in conditions.
     Call(Name, Vec<Expr>),
+    /// `x.load(acquire)`. A memory order is a [`ExprKind::Name`] that may contain `::`.
+    Method(Box<Expr>, Name, Vec<Expr>),
     /// `choose(0..2)`
     ChooseRange(Range),
     /// `choose(a, b)`

@@ -3,18 +3,22 @@
 //! A function that reports an error returns `None`. Its caller continues with the next part. Thus
 //! each error is reported once and does not hide other errors.
 
+mod array;
 mod body;
 mod builtin;
 mod condition;
 mod control_point;
+mod convert;
 mod either;
 mod expr;
 mod gap;
 mod infer;
 mod jump;
+mod order;
 mod place;
 mod recursion;
 mod stmt;
+mod switch;
 mod unit;
 mod wait;
 
@@ -31,6 +35,7 @@ use super::names::{Global, Globals};
 use super::suggest::did_you_mean;
 use super::tree::{Expr, ExprKind, LabelName, Local};
 use super::types::{LocalId, ProcId, TemplateId, Ty, VarTy, conversion_hint};
+use array::LocalArray;
 use jump::{LabelSite, Region};
 use wait::Waits;
 
@@ -78,6 +83,7 @@ pub struct Checker<'a> {
     kind: BodyKind,
     registers: Vec<Register>,
     by_name: BTreeMap<String, LocalId>,
+    arrays: BTreeMap<String, LocalArray>,
     /// The parameter of the thread template.
     param: Option<&'a ast::Name>,
     /// The blocks and loops that enclose the current statement.
@@ -112,6 +118,7 @@ impl<'a> Checker<'a> {
             kind: BodyKind::Init,
             registers: Vec::new(),
             by_name: BTreeMap::new(),
+            arrays: BTreeMap::new(),
             param: None,
             regions: Vec::new(),
             labels: BTreeMap::new(),
@@ -133,15 +140,6 @@ impl<'a> Checker<'a> {
             return format!("{start}...");
         }
         line
-    }
-
-    /// Checks that a value has the expected type.
-    fn coerce(&mut self, expr: Expr, expected: Ty) -> Option<Expr> {
-        if expr.ty.fits(expected) {
-            return Some(expr);
-        }
-        self.mismatch(&expr, expected);
-        None
     }
 
     fn mismatch(&mut self, expr: &Expr, expected: Ty) {

@@ -106,4 +106,15 @@ codes! {
     ASSUME_SHARED = "FP0105";
     /// Warning: a property that forbids hangs in a request that allows them.
     HANGS_ALLOWED = "FP0106";
+
+    /// A memory order that the access cannot have, or an unknown memory order.
+    MEMORY_ORDER = "FP0240";
+    /// A method that locations do not have.
+    UNKNOWN_METHOD = "FP0241";
+    /// An integer type of more than 16 bits.
+    TOO_WIDE = "FP0242";
+    /// A range that blocks where a value cannot wait.
+    BLOCK = "FP0243";
+    /// A `switch` on a value without constants, or with two labels for one value.
+    SWITCH = "FP0244";
 }

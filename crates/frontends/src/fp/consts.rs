@@ -1,6 +1,6 @@
 //! Evaluates constant expressions: sizes, ranges, initial values, indices in conditions.
 
-use fencepost_ir::{BinOp, Diagnostics, Fault, Value};
+use fencepost_ir::{BinOp, Diagnostics, Fault, Value, wrap_into};
 
 use super::ast;
 use super::check::{Checker, Scope};
@@ -79,6 +79,7 @@ pub fn inclusive_bounds(lo: Value, hi: Value, inclusive: bool) -> (Value, Value)
 pub fn evaluate(expr: &Expr) -> Result<Value, Fault> {
     Ok(match &expr.kind {
         ExprKind::Const(value) => *value,
+        ExprKind::Wrap(a, range) => wrap_into(evaluate(a)?.into(), *range),
         ExprKind::Unary(op, a) => op.apply(evaluate(a)?)?,
         ExprKind::Binary(BinOp::And, a, b) => Value::from(evaluate(a)? != 0 && evaluate(b)? != 0),
         ExprKind::Binary(BinOp::Or, a, b) => Value::from(evaluate(a)? != 0 || evaluate(b)? != 0),
@@ -91,6 +92,7 @@ pub fn evaluate(expr: &Expr) -> Result<Value, Fault> {
             }
         }
         ExprKind::Local(_)
+        | ExprKind::LocalElement(_)
         | ExprKind::Param
         | ExprKind::Load(_)
         | ExprKind::Update(..)

@@ -4,9 +4,16 @@
 //! Both run a single thread directly on memory. The first interprets loops, calls and `goto`. The
 //! second interprets program counters. If their results differ, lowering is wrong.
 
-use fencepost_ir::{Address, BinOp, Fault, Op, Problem, Reg, Thread, Update, Value};
+mod code;
 
-use super::tree::{Body, Expr, ExprKind, Place, Root, Stmt, StmtKind, Unit, Update as TreeUpdate};
+pub(super) use code::run_code;
+
+use fencepost_ir::{BinOp, Fault, Value, wrap_into};
+
+use super::tree::{
+    Body, Element, Expr, ExprKind, Place, Root, Stmt, StmtKind, Unit, Update as TreeUpdate,
+};
+use super::types::Ty;
 
 /// The result of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -177,7 +184,6 @@ impl Tree<'_> {
                     }
                 }
             }
-            _ if seek.is_some() => {}
             StmtKind::Either(branches, _) => {
                 // Random programs have at most one branch whose guard can hold.
                 for branch in branches {
@@ -191,8 +197,37 @@ impl Tree<'_> {
                 }
                 return Err(Abort::StepLimit);
             }
+            StmtKind::Switch(value, _, cases) => {
+                let start = if seek.is_some() {
+                    Some(0)
+                } else {
+                    let value = self.value(value, locals)?;
+                    let found = cases.iter().position(|c| c.values.iter().any(|v| v.0 == value));
+                    found.or_else(|| cases.iter().position(|case| case.default))
+                };
+                for case in cases.iter().skip(start.unwrap_or(cases.len())) {
+                    let flow = self.stmts(&case.body, locals, seek)?;
+                    match flow {
+                        Flow::Next => {}
+                        Flow::Break => return Ok(Flow::Next),
+                        Flow::Continue | Flow::Goto(_) | Flow::Return(_) => return Ok(flow),
+                    }
+                }
+            }
+            _ if seek.is_some() => {}
             StmtKind::Reset(local) => locals[local.index()] = 0,
             StmtKind::Assign(local, value) => locals[local.index()] = self.value(value, locals)?,
+            StmtKind::AssignWaiting(local, value, (lo, hi)) => {
+                let value = self.value(value, locals)?;
+                if value < *lo || value > *hi {
+                    return Err(Abort::StepLimit);
+                }
+                locals[local.index()] = value;
+            }
+            StmtKind::AssignElement(element, value) => {
+                let at = self.element(element, locals)?;
+                locals[at] = self.value(value, locals)?;
+            }
             StmtKind::Modify(local, op, value) => {
                 let value = self.value(value, locals)?;
                 locals[local.index()] = op.apply(locals[local.index()], value)?;
@@ -205,7 +240,9 @@ impl Tree<'_> {
                 let at = self.address(place, locals)?;
                 let old = *self.cell(at)?;
                 let value = self.value(value, locals)?;
-                *self.cell(at)? = op.apply(old, value)?;
+                let new = apply(*op, place.ty.ty, old, value)?;
+                *self.cell(at)? =
+                    place.ty.wraps().map_or(new, |range| wrap_into(new.into(), range));
             }
             StmtKind::Eval(expr) => {
                 self.value(expr, locals)?;
@@ -278,25 +315,40 @@ impl Tree<'_> {
     }
 
     fn address(&mut self, place: &Place, locals: &mut Vec<Value>) -> Result<Cell, Abort> {
-        let (cell, root, len) = match &place.root {
-            Root::Shared(id) => (None, id.index(), self.unit.shared[id.index()].len),
+        let (cell, root, dims) = match &place.root {
+            Root::Shared(id) => (None, id.index(), &self.unit.shared[id.index()].dims),
             Root::Field { pool, field, of } => {
                 let reference = self.value(of, locals)?;
                 let at = usize::try_from(reference - 1).map_err(|_| Abort::Fault)?;
                 let record = &self.unit.records[pool.index()];
                 let offset = record.offset(*field) as usize;
-                (Some((pool.index(), at)), offset, record.fields[*field].len)
+                (Some((pool.index(), at)), offset, &record.fields[*field].dims)
             }
         };
-        let index = match &place.index {
-            Some(index) => self.value(index, locals)?,
-            None => 0,
-        };
-        let index = usize::try_from(index).map_err(|_| Abort::Fault)?;
-        if index >= len.unwrap_or(1) as usize {
-            return Err(Abort::Fault);
-        }
+        let index = self.index(&place.indices, dims, locals)?;
         Ok((cell, root, index))
+    }
+
+    /// Returns the number of an element of an array.
+    fn index(
+        &mut self,
+        indices: &[Expr],
+        dims: &[u32],
+        locals: &mut Vec<Value>,
+    ) -> Result<usize, Abort> {
+        let mut all = 0;
+        let mut inside = true;
+        for (index, len) in indices.iter().zip(dims) {
+            let index = usize::try_from(self.value(index, locals)?).unwrap_or(usize::MAX);
+            inside &= index < *len as usize;
+            all = all * *len as usize + index.min(*len as usize);
+        }
+        if inside { Ok(all) } else { Err(Abort::Fault) }
+    }
+
+    fn element(&mut self, element: &Element, locals: &mut Vec<Value>) -> Result<usize, Abort> {
+        let at = self.index(&element.indices, &element.dims, locals)?;
+        Ok(element.first.index() + at)
     }
 
     fn cell(&mut self, at: Cell) -> Result<&mut Value, Abort> {
@@ -324,7 +376,18 @@ impl Tree<'_> {
                 let at = self.address(place, locals)?;
                 *self.cell(at)?
             }
-            ExprKind::Unary(op, a) => op.apply(self.value(a, locals)?)?,
+            ExprKind::LocalElement(element) => {
+                let at = self.element(element, locals)?;
+                locals[at]
+            }
+            ExprKind::Wrap(a, range) => wrap_into(self.value(a, locals)?.into(), *range),
+            ExprKind::Unary(op, a) => {
+                let value = op.apply(self.value(a, locals)?)?;
+                match expr.ty {
+                    Ty::Fixed(width) => wrap_into(value.into(), width.range()),
+                    _ => value,
+                }
+            }
             ExprKind::Binary(BinOp::And, a, b) => {
                 Value::from(self.value(a, locals)? != 0 && self.value(b, locals)? != 0)
             }
@@ -333,7 +396,8 @@ impl Tree<'_> {
             }
             ExprKind::Binary(op, a, b) => {
                 let a = self.value(a, locals)?;
-                op.apply(a, self.value(b, locals)?)?
+                let b = self.value(b, locals)?;
+                apply(*op, expr.ty, a, b)?
             }
             ExprKind::Select(c, a, b) => {
                 if self.value(c, locals)? != 0 {
@@ -377,150 +441,42 @@ impl Tree<'_> {
             | TreeUpdate::Sub(a)
             | TreeUpdate::Bits(_, a) => (self.value(a, locals)?, 0),
         };
+        let wrapped = |sum: Result<Value, Fault>, exact: i64| match place.ty.wraps() {
+            Some(range) => Ok(wrap_into(exact, range)),
+            None => sum,
+        };
         let slot = self.cell(at)?;
         let old = *slot;
+        let (x, y) = (i64::from(old), i64::from(a));
         *slot = match update {
             TreeUpdate::Cas(..) if old == a => b,
             TreeUpdate::Cas(..) => old,
             TreeUpdate::Swap(_) => a,
-            TreeUpdate::Add(_) => BinOp::Add.apply(old, a)?,
-            TreeUpdate::Sub(_) => BinOp::Sub.apply(old, a)?,
+            TreeUpdate::Add(_) => wrapped(BinOp::Add.apply(old, a), x + y)?,
+            TreeUpdate::Sub(_) => wrapped(BinOp::Sub.apply(old, a), x - y)?,
             TreeUpdate::Bits(op, _) => op.apply(old, a)?,
         };
         Ok(if matches!(update, TreeUpdate::Cas(..)) { Value::from(old == a) } else { old })
     }
 }
 
-/// Runs the lowered code of `init` and then of the first thread.
-pub(super) fn run_code(problem: &Problem) -> RunResult {
-    let program = &problem.program;
-    let used = program.pools.iter().map(|p| vec![false; p.cells as usize]).collect();
-    let memory = program.locations.iter().map(|l| l.init).collect();
-    let mut machine = Machine { problem, memory, used, choices: 0 };
-    if let Some(init) = &program.init
-        && let Err(abort) = machine.run(init)
-    {
-        return abort.into();
-    }
-    let thread = &program.threads[0];
-    match machine.run(thread) {
-        Ok(registers) => {
-            let named = registers.into_iter().zip(&thread.registers);
-            let named = named.filter(|(_, r)| !r.is_temporary() && !r.name.contains('.'));
-            RunResult::Done(machine.memory, named.map(|(value, _)| value).collect())
-        }
-        Err(abort) => abort.into(),
-    }
-}
-
-struct Machine<'a> {
-    problem: &'a Problem,
-    memory: Vec<Value>,
-    used: Vec<Vec<bool>>,
-    /// The number of choices so far.
-    choices: Value,
-}
-
-impl Machine<'_> {
-    fn run(&mut self, thread: &Thread) -> Result<Vec<Value>, Abort> {
-        let mut registers: Vec<Value> = vec![0; thread.registers.len()];
-        let mut pc = fencepost_ir::Pc(0);
-        for _ in 0..STEP_LIMIT {
-            let stmt = thread.stmt(pc);
-            let eval = |e: &fencepost_ir::Expr<Reg>| e.eval(&|r: &Reg| registers[r.index()]);
-            let mut next = stmt.next;
-            let mut set = None;
-            match &stmt.op {
-                Op::Skip | Op::Fence(_) | Op::Leave | Op::AtomicBegin | Op::AtomicEnd => {}
-                // There is only one thread.
-                Op::Invoke { .. } | Op::Return { .. } | Op::Join => {}
-                Op::Assign { reg, expr } => set = Some((*reg, eval(expr)?)),
-                Op::Load { reg, from } => {
-                    let at = self.locate(from, &registers)?;
-                    set = Some((*reg, self.memory[at]));
-                }
-                Op::Store { to, value } => {
-                    let at = self.locate(to, &registers)?;
-                    self.memory[at] = eval(value)?;
-                }
-                Op::Update { reg, at, update } => {
-                    let at = self.locate(at, &registers)?;
-                    let old = self.memory[at];
-                    let (new, yields) = match update {
-                        Update::Cas { expected, new } => {
-                            let (hit, new) = (eval(expected)? == old, eval(new)?);
-                            (if hit { new } else { old }, Value::from(hit))
-                        }
-                        Update::Swap { new } => (eval(new)?, old),
-                        Update::Add { by } => (BinOp::Add.apply(old, eval(by)?)?, old),
-                        Update::Bits { op, by } => (op.apply(old, eval(by)?)?, old),
-                    };
-                    self.memory[at] = new;
-                    set = reg.map(|reg| (reg, yields));
-                }
-                Op::Drain(at) => {
-                    self.locate(at, &registers)?;
-                }
-                Op::Branch { cond, then, otherwise } => {
-                    next = if eval(cond)? != 0 { *then } else { *otherwise };
-                }
-                Op::Assume(cond) => {
-                    if eval(cond)? == 0 {
-                        return Err(Abort::Blocked);
-                    }
-                }
-                Op::Assert(cond) => {
-                    eval(cond)?;
-                }
-                Op::New { reg, pool } => {
-                    let used = &mut self.used[pool.index()];
-                    let at = used.iter().position(|used| !used).ok_or(Abort::Fault)?;
-                    used[at] = true;
-                    let info = self.problem.program.pool(*pool);
-                    let base = info.base.index() + at * info.stride as usize;
-                    self.memory[base..base + info.stride as usize].fill(0);
-                    set = Some((*reg, at as Value + 1));
-                }
-                Op::Free { pool, cell } => {
-                    let cell = usize::try_from(eval(cell)? - 1).map_err(|_| Abort::Fault)?;
-                    if !std::mem::replace(&mut self.used[pool.index()][cell], false) {
-                        return Err(Abort::Fault);
-                    }
-                }
-                Op::Halt => return Ok(registers),
-                // Random programs choose only in `either`. In turn, every branch is tried.
-                Op::Choose { reg, lo, hi } => {
-                    set = Some((*reg, lo + self.choices % (hi - lo + 1)));
-                    self.choices += 1;
-                }
-            }
-            if let Some((reg, value)) = set {
-                registers[reg.index()] = value;
-            }
-            pc = next;
-        }
-        Err(Abort::StepLimit)
-    }
-
-    fn locate(&self, address: &Address, registers: &[Value]) -> Result<usize, Abort> {
-        let eval = |e: &fencepost_ir::Expr<Reg>| e.eval(&|r: &Reg| registers[r.index()]);
-        let mut at = address.base.index();
-        let mut cell = None;
-        if let Some((pool, reference)) = &address.cell {
-            let index = usize::try_from(eval(reference)? - 1).map_err(|_| Abort::Fault)?;
-            at += index * self.problem.program.pool(*pool).stride as usize;
-            cell = Some((pool.index(), index));
-        }
-        if let Some((len, index)) = &address.index {
-            let index = usize::try_from(eval(index)?).map_err(|_| Abort::Fault)?;
-            if index >= *len as usize {
-                return Err(Abort::Fault);
-            }
-            at += index;
-        }
-        match cell {
-            Some((pool, cell)) if !self.used[pool][cell] => Err(Abort::Fault),
-            Some(_) | None => Ok(at),
-        }
-    }
+/// Applies an operator. The arithmetic of a fixed-width integer is computed with 64 bits.
+fn apply(op: BinOp, ty: Ty, a: Value, b: Value) -> Result<Value, Fault> {
+    let Ty::Fixed(width) = ty else {
+        return op.apply(a, b);
+    };
+    let (x, y) = (i64::from(a), i64::from(b));
+    let shift = || {
+        let amount = u32::try_from(b).ok().filter(|n| *n < width.bits() as u32);
+        amount.ok_or(Fault::Overflow)
+    };
+    let exact = match op {
+        BinOp::Add => x + y,
+        BinOp::Sub => x - y,
+        BinOp::Mul => x * y,
+        BinOp::Shl => x << shift()?,
+        BinOp::Shr => x >> shift()?,
+        _ => op.apply(a, b)?.into(),
+    };
+    Ok(wrap_into(exact, width.range()))
 }

@@ -24,6 +24,8 @@ pub const RECORDS: usize = 1_000;
 pub const CONSTANTS: usize = 1_000;
 /// Alternatives in the range of a `choose`.
 pub const ALTERNATIVES: u32 = 65_536;
+/// Elements of a local array.
+pub const LOCAL_ARRAY: u64 = 64;
 /// Values in the list of a `choose`.
 pub const CHOICES: usize = 64;
 /// Total nesting depth of statements, expressions and inlined calls during lowering.

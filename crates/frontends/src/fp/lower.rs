@@ -10,6 +10,7 @@
 //! - A label is identified by source position and kind of operation. All programs of a file share
 //!   their labels.
 
+mod array;
 mod call;
 mod client;
 mod condition;
@@ -18,8 +19,10 @@ mod either;
 mod expr;
 mod labels;
 mod layout;
+mod order;
 mod place;
 mod stmt;
+mod switch;
 mod thread;
 mod wait;
 

@@ -27,6 +27,7 @@ mod fences;
 mod foreign;
 pub mod format;
 pub mod generate;
+mod integers;
 pub mod lexer;
 pub mod limits;
 pub mod lower;
@@ -37,6 +38,8 @@ pub mod suggest;
 pub mod tree;
 pub mod types;
 
+#[cfg(test)]
+mod c_like_tests;
 #[cfg(test)]
 mod interpret;
 #[cfg(test)]

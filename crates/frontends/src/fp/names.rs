@@ -4,6 +4,9 @@
 //! declarations does not matter, except that a constant can use only constants declared before it.
 
 mod declare;
+mod values;
+
+pub use values::list_values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +18,7 @@ use super::foreign;
 use super::limits;
 use super::suggest::did_you_mean;
 use super::tree::{Record, Shared};
-use super::types::{EnumId, EnumInfo, ProcId, SharedId, TemplateId, Ty, VarTy};
+use super::types::{EnumId, EnumInfo, Outside, ProcId, SharedId, TemplateId, Ty, VarTy, Width};
 
 /// The meaning of a declared name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +35,10 @@ pub enum Global {
     Proc(ProcId),
     /// A thread template.
     Thread(TemplateId),
+    /// A record without a pool: an index into [`Globals::value_records`].
+    ValueRecord(usize),
+    /// A shared variable that holds records: an index into [`Globals::record_vars`].
+    RecordVar(usize),
     /// A declaration with an error. Uses of the name are not reported.
     Invalid,
 }
@@ -46,6 +53,8 @@ impl Global {
             Global::Shared(_) => "a shared location",
             Global::Proc(_) => "a procedure",
             Global::Thread(_) => "a thread",
+            Global::ValueRecord(_) => "a record without a pool",
+            Global::RecordVar(_) => "a shared record",
             Global::Invalid => "declared",
         }
     }
@@ -53,8 +62,12 @@ impl Global {
     /// Returns whether the name is a value in an expression.
     pub fn is_value(self) -> bool {
         match self {
-            Global::Const(..) | Global::Shared(_) | Global::Invalid => true,
-            Global::Enum(_) | Global::Record(_) | Global::Proc(_) | Global::Thread(_) => false,
+            Global::Const(..) | Global::Shared(_) | Global::RecordVar(_) | Global::Invalid => true,
+            Global::Enum(_)
+            | Global::Record(_)
+            | Global::ValueRecord(_)
+            | Global::Proc(_)
+            | Global::Thread(_) => false,
         }
     }
 }
@@ -97,6 +110,17 @@ pub struct TemplateSignature {
     pub param: Option<(ast::Name, Value, Value)>,
 }
 
+/// A shared variable that holds records by value.
+#[derive(Clone, Debug)]
+pub struct RecordVar {
+    /// The record, an index into [`Globals::value_records`].
+    pub record: usize,
+    /// The number of elements of each dimension of an array. Empty if this is a single record.
+    pub dims: Vec<u32>,
+    /// The first field. The other fields follow.
+    pub first: SharedId,
+}
+
 /// The symbol table of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Globals {
@@ -108,6 +132,10 @@ pub struct Globals {
     pub enums: Vec<EnumInfo>,
     /// Records and their pools.
     pub records: Vec<Record>,
+    /// Records without a pool, which variables hold by value.
+    pub value_records: Vec<Record>,
+    /// The variables that hold records by value.
+    pub record_vars: Vec<RecordVar>,
     /// Shared variables.
     pub shared: Vec<Shared>,
     /// Procedures.
@@ -158,6 +186,7 @@ impl Globals {
         match ty {
             Ty::Bool => "`bool`".into(),
             Ty::Int => "`int`".into(),
+            Ty::Fixed(width) => format!("`{}`", width.name()),
             Ty::Enum(id) => format!("`{}`", self.enums[id.index()].name),
             Ty::Ref(pool) => format!("`{}`", self.records[pool.index()].name),
             Ty::Null => "`null`".into(),
@@ -173,8 +202,8 @@ impl Globals {
     ) -> Option<VarTy> {
         match &ty.kind {
             ast::TypeKind::Bool => Some(VarTy::plain(Ty::Bool)),
-            ast::TypeKind::Int(None) => Some(VarTy::plain(Ty::Int)),
-            ast::TypeKind::Int(Some(range)) => {
+            ast::TypeKind::Int => Some(VarTy::plain(Ty::Int)),
+            ast::TypeKind::Ranged(range, outside) => {
                 let range = self.constant_range(range, source, diagnostics)?;
                 if range.0 > range.1 {
                     diagnostics
@@ -183,12 +212,20 @@ impl Globals {
                         .hint("`0..2` contains 0 and 1; `0..=2` contains 0, 1 and 2");
                     return None;
                 }
-                Some(VarTy { ty: Ty::Int, range: Some(range) })
+                let outside = match outside {
+                    Some(word) => outside_range(word, ty.span, range, diagnostics)?,
+                    None => Outside::Fault,
+                };
+                Some(VarTy { ty: Ty::Int, range: Some(range), outside })
             }
             ast::TypeKind::Named(name) => match self.get(&name.text) {
                 Some((Global::Enum(id), _)) => Some(VarTy::plain(Ty::Enum(id))),
                 Some((Global::Record(pool), _)) => Some(VarTy::plain(Ty::Ref(pool))),
                 Some((Global::Invalid, _)) => None,
+                Some((Global::ValueRecord(_), span)) => {
+                    report_no_pool(name, span, diagnostics);
+                    None
+                }
                 Some((other, span)) => {
                     let message = format!("`{}` is not a type", name.text);
                     diagnostics
@@ -196,6 +233,19 @@ impl Globals {
                         .label(format!("this is {}", other.describe()))
                         .related(span, "declared here")
                         .hint(TYPES_HINT);
+                    None
+                }
+                None if Width::by_name(&name.text).is_some() => {
+                    Width::by_name(&name.text).map(|width| VarTy::plain(Ty::Fixed(width)))
+                }
+                None if Width::TOO_WIDE.contains(&name.text.as_str()) => {
+                    diagnostics
+                        .error(codes::TOO_WIDE, name.span, format!("`{}` is too wide", name.text))
+                        .label("values have 32 bits, and their overflow is a fault")
+                        .hint(
+                            "use `u8`, `u16`, `i8` or `i16`, which wrap, or `int`; a small type \
+                             shows the same errors and has fewer states",
+                        );
                     None
                 }
                 None => {
@@ -244,7 +294,49 @@ impl Globals {
 }
 
 /// The hint of errors about types.
-const TYPES_HINT: &str = "types are `bool`, `int`, `int(0..4)` and the names of enums and records";
+const TYPES_HINT: &str = "types are `bool`, `int`, `int(0..4)`, `u8`, `u16`, `i8`, `i16` and the names of enums and records";
+
+/// The largest number of values of a range that wraps, so that the computation does not overflow.
+const MAX_WRAP: i64 = 1 << 28;
+
+/// Checks `wrap` or `block` after a range.
+fn outside_range(
+    word: &ast::Name,
+    span: Span,
+    (lo, hi): (Value, Value),
+    diagnostics: &mut Diagnostics,
+) -> Option<Outside> {
+    match word.text.as_str() {
+        "wrap" if i64::from(hi) - i64::from(lo) < MAX_WRAP => Some(Outside::Wrap),
+        "wrap" => {
+            let found = (i64::from(hi) - i64::from(lo) + 1) as u64;
+            too_many(diagnostics, span, "values of a range that wraps", found, MAX_WRAP as u64);
+            None
+        }
+        "block" => Some(Outside::Block),
+        other => {
+            diagnostics
+                .error(codes::UNKNOWN_WORD, word.span, format!("there is no treatment `{other}`"))
+                .label("unknown word")
+                .hint("write `wrap` or `block`; without it, a value outside the range is a fault");
+            None
+        }
+    }
+}
+
+/// Reports the use of a record without a pool as a reference.
+pub fn report_no_pool(name: &ast::Name, declared: Span, diagnostics: &mut Diagnostics) {
+    let message = format!("there are no references to record `{}`", name.text);
+    diagnostics
+        .error(codes::POOL, name.span, message)
+        .label("the record has no pool")
+        .related(declared, "declared here")
+        .hint(format!(
+            "add `pool {}[2];` for records from `new`; without a pool, only `shared` variables \
+             hold the record",
+            name.text
+        ));
+}
 
 /// Reports that a size exceeds its limit.
 pub fn too_many(diagnostics: &mut Diagnostics, span: Span, what: &str, found: u64, limit: u64) {

@@ -11,7 +11,9 @@ mod expr;
 mod foreign;
 mod item;
 mod misplaced;
+mod order;
 mod stmt;
+mod switch;
 
 #[cfg(test)]
 mod tests;
@@ -312,10 +314,11 @@ impl<'a> Parser<'a> {
                 self.advance();
                 if self.eat(Tok::LParen) {
                     let range = self.range()?;
+                    let outside = if self.eat(Tok::Comma) { Some(self.name()?) } else { None };
                     self.expect(Tok::RParen)?;
-                    TypeKind::Int(Some(range))
+                    TypeKind::Ranged(range, outside)
                 } else {
-                    TypeKind::Int(None)
+                    TypeKind::Int
                 }
             }
             Tok::Name => TypeKind::Named(self.name()?),
@@ -397,26 +400,36 @@ impl<'a> Parser<'a> {
                     continue;
                 }
                 kind if kind == Tok::End || kind.begins_item() => {
-                    let found = self.token();
-                    let message = format!("expected `}}`, found {}", self.describe(found));
-                    self.error(codes::SYNTAX, found.span, message)
-                        .label("a block is still open here")
-                        .related(open, "the block begins here")
-                        .hint("add the missing `}`");
-                    return Err(SyntaxError);
+                    return Err(self.unclosed_block(open));
                 }
                 _ => {}
             }
-            let before = self.at;
-            match self.nested(Self::stmt) {
-                Ok(stmt) => stmts.push(stmt),
-                Err(SyntaxError) => {
-                    self.skip_statement(before)?;
-                    self.skip_continuation()?;
-                    self.record_unparsed(before);
-                }
+            stmts.extend(self.stmt_or_skip()?);
+        }
+    }
+
+    /// Parses a statement of a block. Skips a statement with a syntax error.
+    fn stmt_or_skip(&mut self) -> ParseResult<Option<Stmt>> {
+        let before = self.at;
+        match self.nested(Self::stmt) {
+            Ok(stmt) => Ok(Some(stmt)),
+            Err(SyntaxError) => {
+                self.skip_statement(before)?;
+                self.skip_continuation()?;
+                self.record_unparsed(before);
+                Ok(None)
             }
         }
+    }
+
+    fn unclosed_block(&mut self, open: Span) -> SyntaxError {
+        let found = self.token();
+        let message = format!("expected `}}`, found {}", self.describe(found));
+        self.error(codes::SYNTAX, found.span, message)
+            .label("a block is still open here")
+            .related(open, "the block begins here")
+            .hint("add the missing `}`");
+        SyntaxError
     }
 
     /// Resumes after an error in a statement that began at token `begin`: skips past the `;` of the
@@ -468,6 +481,7 @@ impl<'a> Parser<'a> {
             ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) => a.height.max(b.height),
             ExprKind::Select(c, a, b) => c.height.max(a.height).max(b.height),
             ExprKind::Call(_, list) | ExprKind::ChooseList(list) => max_height(list),
+            ExprKind::Method(a, _, list) => a.height.max(max_height(list)),
             ExprKind::ChooseRange(range) => range.lo.height.max(range.hi.height),
         };
         if below >= MAX_HEIGHT {

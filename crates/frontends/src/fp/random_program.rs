@@ -42,6 +42,9 @@ pub(super) fn program(choices: &mut Choices<'_>) -> String {
         "enum State { idle , busy } record Node { int value ; Node next ; int slot [ 2 ] ; } \
          pool Node [ 3 ] ; const N = 2 ; shared int x = 1 , y ; shared bool flag [ 2 ] ; \
          shared State state ; shared int a [ 3 ] = { 1 , 2 , 3 } ; shared Node head ; \
+         record Pair { u8 lo ; int hi [ 2 ] ; } shared Pair ring [ 2 ] ; \
+         shared int m [ 2 ] [ 3 ] = { { 1 , 2 , 3 } , { 4 , 5 , 6 } } ; \
+         shared u8 b = 254 ; shared i8 s ; shared int ( -1 .. 3 , wrap ) w ; \
          init { head = new Node ; head . value = 5 ; } ",
     );
     let procedure =
@@ -67,7 +70,10 @@ pub(super) fn program(choices: &mut Choices<'_>) -> String {
             _ => out.push_str("} "),
         }
     }
-    out.push_str("thread t ( i in 1 .. N ) { int r ; bool q = false ; Node n = head ; ");
+    out.push_str(
+        "thread t ( i in 1 .. N ) { int r ; bool q = false ; Node n = head ; \
+         int loc [ 3 ] = { 7 , r , 9 } ; u8 t ; ",
+    );
     let context = Context { depth: 3, in_loop: false, atomic: false, returns: true, thread: true };
     for _ in 0..choices.below(5) {
         stmt(&mut out, choices, context);
@@ -82,7 +88,7 @@ pub(super) fn program(choices: &mut Choices<'_>) -> String {
 
 fn int(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
     let leaf = depth == 0;
-    match choices.below(if leaf { 7 } else { 16 }) {
+    match choices.below(if leaf { 8 } else { 24 }) {
         0 => "r".into(),
         1 => choices.below(4).to_string(),
         2 => "x".into(),
@@ -90,8 +96,28 @@ fn int(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
         4 => if context.thread { "i" } else { "p" }.into(),
         5 => "n . value".into(),
         6 => "N".into(),
-        7 => format!("a [ {} ]", int(choices, context, depth - 1)),
-        8 => format!("n . slot [ {} ]", int(choices, context, depth - 1)),
+        7 => {
+            let thread = ["b", "t", "x . load ( acquire )", "m [ 1 ] [ 2 ]", "loc [ 1 ]"];
+            thread[choices.below(if context.thread { 5 } else { 1 })].into()
+        }
+        16 => {
+            let (a, b) = (int(choices, context, depth - 1), int(choices, context, depth - 1));
+            format!("m [ {a} ] [ {b} ]")
+        }
+        17 => format!("ring [ {} ] . lo", int(choices, context, depth - 1)),
+        18 => {
+            let (a, b) = (int(choices, context, depth - 1), int(choices, context, depth - 1));
+            format!("ring [ {a} ] . hi [ {b} ]")
+        }
+        19 if context.thread => format!("loc [ ( {} ) - i ]", int(choices, context, depth - 1)),
+        20 => {
+            let op = ["fetch_add", "fetch_sub", "swap", "fetch_xor"][choices.below(4)];
+            format!("b . {op} ( {} , acq_rel )", int(choices, context, depth - 1))
+        }
+        21 => format!("fetch_add ( w , {} )", int(choices, context, depth - 1)),
+        22 => format!("~ {}", int(choices, context, depth - 1)),
+        15 | 23 => format!("a [ {} ]", int(choices, context, depth - 1)),
+        8 | 14 => format!("n . slot [ {} ]", int(choices, context, depth - 1)),
         9 if context.thread => format!("f ( {} , n )", int(choices, context, depth - 1)),
         10 => {
             let op = ["fetch_add", "fetch_sub", "swap", "fetch_xor"][choices.below(4)];
@@ -102,9 +128,9 @@ fn int(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
             let (a, b) = (int(choices, context, depth - 1), int(choices, context, depth - 1));
             format!("( {cond} ? {a} : {b} )")
         }
-        12 => format!("- {}", int(choices, context, depth - 1)),
+        12 => format!("- ( r + {} )", int(choices, context, depth - 1)),
         _ => {
-            let op = ["+", "-", "*", "/", "%", "&", "|"][choices.below(7)];
+            let op = ["+", "-", "*", "/", "%", "&", "|", "<<", ">>"][choices.below(9)];
             let (a, b) = (int(choices, context, depth - 1), int(choices, context, depth - 1));
             format!("( {a} {op} {b} )")
         }
@@ -113,7 +139,7 @@ fn int(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
 
 fn bool(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
     let leaf = depth == 0;
-    match choices.below(if leaf { 5 } else { 12 }) {
+    match choices.below(if leaf { 5 } else { 13 }) {
         0 => "q".into(),
         1 => "true".into(),
         2 => "flag [ 1 ]".into(),
@@ -125,6 +151,11 @@ fn bool(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
             format!("cas ( a [ {} ] , {a} , {b} )", choices.below(3))
         }
         7 if context.thread => format!("g ( {} , n )", int(choices, context, depth - 1)),
+        12 => {
+            let (a, b) = (int(choices, context, depth - 1), int(choices, context, depth - 1));
+            let orders = ["", ", acq_rel", ", acquire , relaxed", ", Ordering : : SeqCst"];
+            format!("x . compare_exchange ( {a} , {b} {} )", orders[choices.below(4)])
+        }
         8 | 9 => {
             let op = ["&&", "||"][choices.below(2)];
             let (a, b) = (bool(choices, context, depth - 1), bool(choices, context, depth - 1));
@@ -140,7 +171,7 @@ fn bool(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
 
 fn stmt(out: &mut String, choices: &mut Choices<'_>, context: Context) {
     let inner = Context { depth: context.depth.saturating_sub(1), ..context };
-    let kinds = if context.depth == 0 { 12 } else { 23 };
+    let kinds = if context.depth == 0 { 13 } else { 26 };
     match choices.below(kinds) {
         0 => write!(out, "r = {} ;", int(choices, context, 2)),
         1 => write!(out, "x = {} ;", int(choices, context, 2)),
@@ -164,7 +195,12 @@ fn stmt(out: &mut String, choices: &mut Choices<'_>, context: Context) {
             write!(out, "await ( {} ) ;", bool(choices, context, 2))
         }
         11 => write!(out, "state = {} ;", ["idle", "busy", "state"][choices.below(3)]),
-        12..=14 => {
+        12 => new_simple(out, choices, context),
+        23 | 24 => {
+            switch(out, choices, inner);
+            Ok(())
+        }
+        13 | 14 => {
             write!(out, "if ( {} ) ", bool(choices, context, 2))
                 .expect("writing to a string never fails");
             block(out, choices, inner);
@@ -223,6 +259,47 @@ fn stmt(out: &mut String, choices: &mut Choices<'_>, context: Context) {
     }
     .expect("writing to a string never fails");
     out.push(' ');
+}
+
+/// Adds an assignment to an array, a record or a wrapping integer.
+fn new_simple(out: &mut String, choices: &mut Choices<'_>, context: Context) -> std::fmt::Result {
+    let mut value = || int(choices, context, 1);
+    let (i, j, v) = (value(), value(), value());
+    match choices.below(if context.thread { 12 } else { 10 }) {
+        0 => write!(out, "b = {v} ;"),
+        1 => write!(out, "b += {v} ;"),
+        2 => write!(out, "m [ {i} ] [ {j} ] = {v} ;"),
+        3 => write!(out, "ring [ {i} ] . lo -= {v} ;"),
+        4 => write!(out, "ring [ {i} ] . hi [ {j} ] = {v} ;"),
+        5 => write!(out, "x . store ( {v} , release ) ;"),
+        6 => write!(out, "w = {v} ;"),
+        7 => write!(out, "w *= {v} ;"),
+        8 => write!(out, "s -= 100 ;"),
+        9 => write!(out, "s = r ;"),
+        10 => write!(out, "loc [ ( {i} ) - i ] = {v} ;"),
+        _ => write!(out, "{{ loc [ i + ( {i} ) ] += {v} ; t = t * 3 + {v} ; }}"),
+    }
+}
+
+/// Adds a `switch` with some parts, most of which end with `break`.
+fn switch(out: &mut String, choices: &mut Choices<'_>, inner: Context) {
+    write!(out, "switch ( {} ) {{ ", int(choices, inner, 1))
+        .expect("writing to a string never fails");
+    for label in ["case 0 :", "case 1 : case N :", "default :", "case 3 :"] {
+        match choices.below(4) {
+            0 => continue,
+            1 => write!(out, "{label} "),
+            _ => write!(out, "{label} skip ; "),
+        }
+        .expect("writing to a string never fails");
+        for _ in 0..choices.below(3) {
+            stmt(out, choices, inner);
+        }
+        if choices.below(3) != 1 {
+            out.push_str("break ; ");
+        }
+    }
+    out.push_str("} ");
 }
 
 /// Adds a statement, usually in braces.

@@ -12,7 +12,15 @@ use super::{check, codes, format, lexer, limits, lower, lower_for, parse};
 use crate::Request;
 
 /// Tokens for random text.
-const TOKENS: [&str; 81] = [
+const TOKENS: [&str; 89] = [
+    "switch (x) {",
+    "case",
+    "default:",
+    "x.load(",
+    "acquire",
+    "wrap",
+    "u8",
+    "a[2][2]",
     "const",
     "enum",
     "record",

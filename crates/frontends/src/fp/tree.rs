@@ -7,6 +7,7 @@ use fencepost_ir::{BinOp, Consistency, FenceKinds, PoolId, Quantifier, Span, UnO
 
 use super::names::Attributes;
 use super::types::{EnumInfo, LocalId, ProcId, SharedId, TemplateId, Ty, VarTy};
+use crate::orders::MemoryOrder;
 
 /// A checked file.
 #[derive(Clone, Debug, Default)]
@@ -49,13 +50,29 @@ pub struct Record {
 impl Record {
     /// Returns the number of locations of one cell.
     pub fn stride(&self) -> u32 {
-        self.fields.iter().map(|f| f.len.unwrap_or(1)).sum()
+        self.fields.iter().map(|f| elements(&f.dims)).sum()
     }
 
     /// Returns the number of locations before a field in a cell.
     pub fn offset(&self, field: usize) -> u32 {
-        self.fields[..field].iter().map(|f| f.len.unwrap_or(1)).sum()
+        self.fields[..field].iter().map(|f| elements(&f.dims)).sum()
     }
+}
+
+/// Returns the number of locations or registers of a variable with these dimensions.
+pub fn elements(dims: &[u32]) -> u32 {
+    dims.iter().product()
+}
+
+/// Returns the indices of an element as they print: `[1][0]`. Empty if `dims` is empty.
+pub fn element_suffix(dims: &[u32], at: u32) -> String {
+    let mut rest = at;
+    let mut parts: Vec<String> = Vec::new();
+    for len in dims.iter().rev() {
+        parts.push(format!("[{}]", rest % len));
+        rest /= len;
+    }
+    parts.into_iter().rev().collect()
 }
 
 /// A field of a record.
@@ -65,21 +82,43 @@ pub struct Field {
     pub name: String,
     /// The type of the location, or of each element of an array.
     pub ty: VarTy,
-    /// The number of elements of an array. `None` if this is not an array.
-    pub len: Option<u32>,
+    /// The number of elements of each dimension of an array. Empty if this is not an array.
+    pub dims: Vec<u32>,
 }
 
-/// A shared variable.
+/// A shared variable, or one field of a shared variable that holds records.
+///
+/// The elements of one field are neighbours, so that the locations which an unknown index may
+/// denote are those of this field.
 #[derive(Clone, Debug)]
 pub struct Shared {
     /// The name.
     pub name: String,
+    /// For a field of a variable that holds records: the name of the field, and how many of `dims`
+    /// belong to the variable.
+    pub field: Option<(String, usize)>,
     /// The type of the location, or of each element of an array.
     pub ty: VarTy,
-    /// The number of elements of an array. `None` if this is not an array.
-    pub len: Option<u32>,
+    /// The number of elements of each dimension of an array. Empty if this is not an array.
+    pub dims: Vec<u32>,
     /// The initial value of each element. One value if the variable is not an array.
     pub init: Vec<Value>,
+}
+
+impl Shared {
+    /// Returns the name of an element: `x`, `a[1]`, `m[0][1]`, `ring[2].slot[0]`.
+    pub fn element_name(&self, at: u32) -> String {
+        match &self.field {
+            None => format!("{}{}", self.name, element_suffix(&self.dims, at)),
+            Some((field, outer)) => {
+                let (outer, inner) = self.dims.split_at(*outer);
+                let size = elements(inner);
+                let (cell, element) = (at / size, at % size);
+                let cell = element_suffix(outer, cell);
+                format!("{}{cell}.{field}{}", self.name, element_suffix(inner, element))
+            }
+        }
+    }
 }
 
 /// A procedure or operation.
@@ -216,6 +255,10 @@ pub enum StmtKind {
     Reset(LocalId),
     /// Assigns to a register.
     Assign(LocalId, Expr),
+    /// Assigns to a register with a range that blocks: waits while the value is outside the range.
+    AssignWaiting(LocalId, Expr, (Value, Value)),
+    /// Assigns to an element of a local array.
+    AssignElement(Element, Expr),
     /// `r += e` on a register.
     Modify(LocalId, BinOp, Expr),
     /// Stores to a location.
@@ -239,6 +282,8 @@ pub enum StmtKind {
     },
     /// `do ... while`.
     DoWhile(Box<Stmt>, Expr, Span),
+    /// `switch`. The span is the head.
+    Switch(Expr, Span, Vec<Case>),
     /// `break`.
     Break,
     /// `continue`.
@@ -269,6 +314,30 @@ pub enum StmtKind {
     Either(Vec<EitherBranch>, Span),
 }
 
+/// A part of a `switch`.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The constants of the `case` labels, with their positions.
+    pub values: Vec<(Value, Span)>,
+    /// Whether the part has the label `default`.
+    pub default: bool,
+    /// The statements. Control continues with the next part.
+    pub body: Vec<Stmt>,
+}
+
+/// An element of a local array.
+#[derive(Clone, Debug)]
+pub struct Element {
+    /// The register of the first element.
+    pub first: LocalId,
+    /// The number of elements of each dimension.
+    pub dims: Vec<u32>,
+    /// The indices, one for each dimension.
+    pub indices: Vec<Expr>,
+    /// The type of the element.
+    pub ty: VarTy,
+}
+
 /// A branch of `either`.
 #[derive(Clone, Debug)]
 pub struct EitherBranch {
@@ -296,10 +365,14 @@ pub struct Gap {
 pub struct Place {
     /// The variable or field.
     pub root: Root,
-    /// The index, if the variable or field is an array.
-    pub index: Option<Box<Expr>>,
+    /// The indices, one for each dimension of the variable or field.
+    pub indices: Vec<Expr>,
     /// The type of the location.
     pub ty: VarTy,
+    /// The memory order of the access. Relaxed for a plain access, which has no fences.
+    pub order: MemoryOrder,
+    /// The memory order of a compare-and-exchange that fails.
+    pub failure: MemoryOrder,
     /// The position in the source.
     pub span: Span,
 }
@@ -340,6 +413,10 @@ pub enum ExprKind {
     Const(Value),
     /// A register of the body.
     Local(LocalId),
+    /// An element of a local array.
+    LocalElement(Element),
+    /// The value modulo the size of a range: the number of the range that is congruent to it.
+    Wrap(Box<Expr>, (Value, Value)),
     /// The parameter of the thread template.
     Param,
     /// A load.

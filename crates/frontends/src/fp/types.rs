@@ -45,6 +45,8 @@ pub enum Ty {
     Bool,
     /// A number.
     Int,
+    /// A fixed-width integer, whose arithmetic wraps.
+    Fixed(Width),
     /// A constant of an enum.
     Enum(EnumId),
     /// A reference to a record. Each record has one pool.
@@ -53,19 +55,96 @@ pub enum Ty {
     Null,
 }
 
+/// The width of a fixed-width integer. Values have 32 bits and overflow is a fault, so wider types
+/// do not fit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "each variant is the type of that name")]
+pub enum Width {
+    U8,
+    U16,
+    I8,
+    I16,
+}
+
+impl Width {
+    /// All widths with their names.
+    pub const ALL: [(Width, &'static str); 4] =
+        [(Width::U8, "u8"), (Width::U16, "u16"), (Width::I8, "i8"), (Width::I16, "i16")];
+
+    /// The names of integer types of C and Rust that are too wide.
+    pub const TOO_WIDE: [&'static str; 8] =
+        ["u32", "u64", "i32", "i64", "u128", "i128", "usize", "isize"];
+
+    /// Returns the width of this name.
+    pub fn by_name(name: &str) -> Option<Width> {
+        Self::ALL.iter().find(|(_, n)| *n == name).map(|(width, _)| *width)
+    }
+
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Width::U8 => "u8",
+            Width::U16 => "u16",
+            Width::I8 => "i8",
+            Width::I16 => "i16",
+        }
+    }
+
+    /// Returns the number of bits.
+    pub fn bits(self) -> Value {
+        match self {
+            Width::U8 | Width::I8 => 8,
+            Width::U16 | Width::I16 => 16,
+        }
+    }
+
+    /// Returns the smallest and largest value.
+    pub fn range(self) -> (Value, Value) {
+        match self {
+            Width::U8 => (0, 0xff),
+            Width::U16 => (0, 0xffff),
+            Width::I8 => (-0x80, 0x7f),
+            Width::I16 => (-0x8000, 0x7fff),
+        }
+    }
+}
+
+/// What happens if a value outside the range of a variable is stored to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outside {
+    /// A fault.
+    Fault,
+    /// The value is taken modulo the size of the range.
+    Wrap,
+    /// The store waits.
+    Block,
+}
+
 /// The type of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VarTy {
     /// The type of the values.
     pub ty: Ty,
-    /// The smallest and largest value of a ranged `int`.
+    /// The smallest and largest value of a ranged `int` or of a fixed-width integer.
     pub range: Option<(Value, Value)>,
+    /// What happens if a value outside the range is stored.
+    pub outside: Outside,
 }
 
 impl VarTy {
-    /// Returns the type of a variable without a range.
+    /// Returns the type of a variable without a declared range.
     pub fn plain(ty: Ty) -> Self {
-        VarTy { ty, range: None }
+        match ty {
+            Ty::Fixed(width) => VarTy { ty, range: Some(width.range()), outside: Outside::Wrap },
+            Ty::Bool | Ty::Int | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
+                VarTy { ty, range: None, outside: Outside::Fault }
+            }
+        }
+    }
+
+    /// Returns the range that values are wrapped into when they are stored to this variable.
+    pub fn wraps(self) -> Option<(Value, Value)> {
+        self.range.filter(|_| self.outside == Outside::Wrap)
     }
 
     /// Returns whether a value is in the range. Without a range, every value is.
@@ -84,13 +163,26 @@ pub struct EnumInfo {
 }
 
 impl Ty {
-    /// Returns whether a value of type `self` can be used where type `expected` is required.
+    /// Returns whether a value of type `self` can be used where type `expected` is required. A
+    /// number is converted to a fixed-width integer; the checker inserts the conversion.
     pub fn fits(self, expected: Ty) -> bool {
-        self == expected || matches!((self, expected), (Ty::Null, Ty::Ref(_)))
+        self == expected
+            || matches!((self, expected), (Ty::Null, Ty::Ref(_)))
+            || (self.is_number() && expected.is_number())
+    }
+
+    /// Returns whether the values are numbers.
+    pub fn is_number(self) -> bool {
+        matches!(self, Ty::Int | Ty::Fixed(_))
     }
 
     /// Returns the common type of two types, if they are compatible.
     pub fn join(self, other: Ty) -> Option<Ty> {
+        match (self, other) {
+            (Ty::Fixed(_), Ty::Int) => return Some(self),
+            (Ty::Fixed(a), Ty::Fixed(b)) if a != b => return None,
+            _ => {}
+        }
         if self.fits(other) {
             Some(other)
         } else if other.fits(self) {
@@ -110,19 +202,22 @@ pub fn conversion_hint(
     text: &str,
 ) -> Option<String> {
     match (expected, found) {
-        (Ty::Bool, Ty::Int) => match constant {
+        (Ty::Bool, Ty::Int | Ty::Fixed(_)) => match constant {
             Some(0) if text == "0" => Some("write `false`".into()),
             Some(1) if text == "1" => Some("write `true`".into()),
             Some(_) if text.starts_with(|c: char| c.is_ascii_digit()) => None,
             Some(_) | None => Some(format!("write `{text} != 0`")),
         },
         (Ty::Bool, Ty::Ref(_)) => Some(format!("write `{text} != null`")),
-        (Ty::Int, Ty::Bool) => match constant {
+        (Ty::Int | Ty::Fixed(_), Ty::Bool) => match constant {
             Some(value) => Some(format!("write `{value}`, or declare it as `bool`")),
             None => Some(format!("write `({text} ? 1 : 0)`")),
         },
         (Ty::Ref(_), Ty::Int) if constant == Some(0) => Some("write `null`".into()),
-        (Ty::Bool | Ty::Int | Ty::Enum(_) | Ty::Ref(_) | Ty::Null, _) => None,
+        (Ty::Fixed(_), Ty::Fixed(_)) => {
+            Some("assign it to an `int` register first, which keeps the value".into())
+        }
+        (Ty::Bool | Ty::Int | Ty::Fixed(_) | Ty::Enum(_) | Ty::Ref(_) | Ty::Null, _) => None,
     }
 }
 
@@ -178,7 +273,7 @@ pub fn is_boolean(op: BinOp) -> bool {
 pub fn to_ir(ty: VarTy, enums: &[EnumInfo]) -> Type {
     match ty.ty {
         Ty::Bool => Type::Bool,
-        Ty::Int => Type::Int { range: ty.range },
+        Ty::Int | Ty::Fixed(_) => Type::Int { range: ty.range },
         Ty::Enum(id) => {
             let info = &enums[id.index()];
             Type::Enum { name: info.name.clone(), constants: info.constants.clone() }

@@ -219,7 +219,7 @@ impl Action {
                 let (kind, operand) = match update {
                     Update::Cas { expected, new } => (UpdateKind::Cas(view.value(expected)), new),
                     Update::Swap { new } => (UpdateKind::Swap, new),
-                    Update::Add { by } => (UpdateKind::Apply(BinOp::Add), by),
+                    Update::Add { by, .. } => (UpdateKind::Apply(BinOp::Add), by),
                     Update::Bits { op, by } => (UpdateKind::Apply(*op), by),
                 };
                 let (at, operand) = (view.place(at), view.value(operand));

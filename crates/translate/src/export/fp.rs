@@ -10,11 +10,11 @@
 mod code;
 mod typed;
 
-use super::Export;
 use super::expr::{Dialect, text};
 use super::lower::lower;
 use super::names::Names;
 use super::text::{TextWriter, comment_safe};
+use super::{Export, has_wrapping_update};
 use crate::Unsupported;
 use code::Code;
 use fencepost_ir::{
@@ -41,6 +41,9 @@ pub fn fp(export: &Export<'_>) -> Result<String, Unsupported> {
     }
     if export.problem.has_control_points() {
         return Err(Unsupported::ControlPoints);
+    }
+    if has_wrapping_update(&export.problem.program) {
+        return Err(Unsupported::WrappingUpdate);
     }
     if let Some(text) = source(export) {
         return Ok(text);

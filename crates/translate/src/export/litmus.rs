@@ -25,7 +25,7 @@ mod condition;
 mod instruction;
 mod straight_line;
 
-use super::Export;
+use super::{Export, has_wrapping_update};
 use crate::{Unsupported, UnsupportedInLitmus};
 use code::{Code, code};
 use condition::Conditions;
@@ -56,6 +56,9 @@ pub fn litmus(export: &Export<'_>, name: &str) -> Result<String, Unsupported> {
     let program = &problem.program;
     if program.last_thread().is_some() {
         return Err(Unsupported::LastThread);
+    }
+    if has_wrapping_update(program) {
+        return Err(Unsupported::WrappingUpdate);
     }
     if !program.pools.is_empty() {
         return Err(Unsupported::Litmus(UnsupportedInLitmus::Records));

@@ -23,6 +23,7 @@ mod taint;
 use crate::Unsupported;
 use crate::atomic_blocks::in_atomic_block;
 use crate::export::checks::ranges_of_init;
+use crate::export::has_wrapping_update;
 use crate::export::substitute::substitute;
 use crate::formula::binary;
 use fencepost_ir::assemble::{Array, Assembler, Locations, Target};
@@ -56,6 +57,9 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
     }
     if problem.has_control_points() {
         return Err(Unsupported::ControlPoints);
+    }
+    if has_wrapping_update(input) {
+        return Err(Unsupported::WrappingUpdate);
     }
     let mut locations = input.locations.clone();
     let ids = || (0..input.pools.len()).map(PoolId::from_index);
@@ -438,7 +442,7 @@ impl Lowering<'_> {
         let layout = &self.pools[pool.index()];
         let flags = match layout.allocation {
             Allocation::Count(count) => {
-                let update = Update::Add { by: Expr::Const(1) };
+                let update = Update::Add { by: Expr::Const(1), wrap: None };
                 let at = Address::fixed(count);
                 writer.code.op(Op::Update { reg: Some(reg), at, update });
                 let expr = binary(BinOp::Add, Expr::Var(reg), Expr::Const(1));

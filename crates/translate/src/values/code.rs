@@ -284,7 +284,7 @@ impl Translator<'_> {
                 Update::Cas { expected: operand(expected, flag)?, new: operand(new, done)? }
             }
             Update::Swap { new } => Update::Swap { new: operand(new, flag)? },
-            Update::Add { by } => Update::Add { by: operand(by, flag)? },
+            Update::Add { by, wrap } => Update::Add { by: operand(by, flag)?, wrap: *wrap },
             Update::Bits { op, by } => Update::Bits { op: *op, by: operand(by, flag)? },
         })
     }
@@ -335,7 +335,9 @@ impl Translator<'_> {
                 self.code.bind(go);
             }
             Update::Swap { new } => self.assign(value, new)?,
-            Update::Add { by } => self.assign(value, &binary(BinOp::Add, by))?,
+            // A location that wraps has a range, so it is not abstracted.
+            Update::Add { wrap: Some(_), .. } => return Err(CannotAbstract::Reaches(at.base)),
+            Update::Add { by, wrap: None } => self.assign(value, &binary(BinOp::Add, by))?,
             Update::Bits { op, by } => self.assign(value, &binary(*op, by))?,
         }
         if self.in_one_step {

@@ -7,14 +7,14 @@ use super::expr::arguments;
 use crate::fp::ast;
 use crate::fp::codes;
 use crate::fp::limits;
-use crate::fp::names::{Global, too_many};
+use crate::fp::names::{Global, report_no_pool, too_many};
 use crate::fp::suggest::did_you_mean;
-use crate::fp::tree::{Expr, ExprKind, Update};
-use crate::fp::types::Ty;
+use crate::fp::tree::{Expr, ExprKind, Place, Update};
+use crate::fp::types::{Outside, Ty};
 
 impl Checker<'_> {
     /// Checks an update: `cas`, `swap` or a fetch operation.
-    pub(super) fn update(
+    pub(super) fn builtin_update(
         &mut self,
         name: &ast::Name,
         args: &[ast::Expr],
@@ -28,30 +28,57 @@ impl Checker<'_> {
             return self.update_arguments(name, args.len(), expected, span);
         }
         let place = self.place(place);
-        let ty = place.as_ref().map(|p| p.ty.ty);
+        self.update(name, place, operands, span)
+    }
+
+    /// Checks an update of a place. The caller has checked the number of operands.
+    pub(super) fn update(
+        &mut self,
+        name: &ast::Name,
+        place: Option<Place>,
+        operands: &[ast::Expr],
+        span: Span,
+    ) -> Option<Expr> {
         let mut checked = Vec::new();
         for operand in operands {
-            checked.push(match ty {
-                Some(ty) => self.expr_of(operand, ty),
-                None => self.expr(operand),
+            let operand = self.expr(operand);
+            checked.push(match (&place, operand) {
+                (Some(place), Some(operand)) if name.text.starts_with("fetch_") => {
+                    self.coerce(operand, place.ty.ty)
+                }
+                (Some(place), Some(operand)) => self.fit(operand, place.ty),
+                (None, operand) => operand,
+                (Some(_), None) => None,
             });
         }
-        let (place, ty) = (place?, ty?);
+        let place = place?;
+        let ty = place.ty.ty;
+        if place.ty.outside == Outside::Block {
+            self.diagnostics
+                .error(codes::BLOCK, place.span, "an update cannot wait for a range that blocks")
+                .label("a store to this location may block")
+                .hint("write `atomic { x = x + 1; }`, which waits until the value fits");
+            return None;
+        }
         let mut operands =
             checked.into_iter().collect::<Option<Vec<Expr>>>()?.into_iter().map(Box::new);
         let (first, second) = (operands.next()?, operands.next());
         let (update, allowed) = match (name.text.as_str(), second) {
-            ("cas", Some(new)) => (Update::Cas(first, new), true),
+            ("cas" | "compare_exchange", Some(new)) => (Update::Cas(first, new), true),
             ("swap", None) => (Update::Swap(first), true),
-            ("fetch_add", None) => (Update::Add(first), ty == Ty::Int),
-            ("fetch_sub", None) => (Update::Sub(first), ty == Ty::Int),
+            ("fetch_add", None) => (Update::Add(first), ty.is_number()),
+            ("fetch_sub", None) => (Update::Sub(first), ty.is_number()),
             (other, _) => {
                 let op = match other {
                     "fetch_and" => BinOp::BitAnd,
                     "fetch_or" => BinOp::BitOr,
                     _ => BinOp::BitXor,
                 };
-                (Update::Bits(op, first), matches!(ty, Ty::Int | Ty::Bool))
+                // The result of a bitwise operator may leave a range that is not a power of two.
+                let stays = place.ty.wraps().is_none_or(|(lo, hi)| {
+                    matches!(ty, Ty::Fixed(_)) || (lo == 0 && hi & hi.wrapping_add(1) == 0)
+                });
+                (Update::Bits(op, first), stays && (ty == Ty::Bool || ty.is_number()))
             }
         };
         if !allowed {
@@ -137,6 +164,10 @@ impl Checker<'_> {
                 Some(Expr { kind: ExprKind::New(pool), ty: Ty::Ref(pool), span, pure: false })
             }
             Some((Global::Invalid, _)) => None,
+            Some((Global::ValueRecord(_), declared)) => {
+                report_no_pool(name, declared, self.diagnostics);
+                None
+            }
             Some(_) | None => {
                 let records = self.globals.names(|g| matches!(g, Global::Record(_)));
                 let near = did_you_mean(&name.text, records, self.diagnostics.len());
@@ -156,12 +187,13 @@ impl Checker<'_> {
 fn is_thread_constant(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Param => true,
-        ExprKind::Unary(_, a) => is_thread_constant(a),
+        ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) => is_thread_constant(a),
         ExprKind::Binary(_, a, b) => is_thread_constant(a) && is_thread_constant(b),
         ExprKind::Select(c, a, b) => {
             is_thread_constant(c) && is_thread_constant(a) && is_thread_constant(b)
         }
         ExprKind::Local(_)
+        | ExprKind::LocalElement(_)
         | ExprKind::Load(_)
         | ExprKind::Update(..)
         | ExprKind::ChooseRange(..)

@@ -2,6 +2,7 @@
 
 use fencepost_ir::{Span, Value};
 
+use super::place::split_indices;
 use super::{Checker, Scope};
 use crate::fp::ast::{self, ExprKind as Ast};
 use crate::fp::codes;
@@ -15,7 +16,7 @@ impl Checker<'_> {
     pub(super) fn observable(&mut self, expr: &ast::Expr) -> Option<Expr> {
         if let Ast::Name(name) = &expr.kind
             && let Some((Global::Shared(id), _)) = self.globals.get(name)
-            && self.globals.shared[id.index()].len.is_some()
+            && !self.globals.shared[id.index()].dims.is_empty()
         {
             let kind = ExprKind::WholeArray(id);
             return Some(Expr { kind, ty: Ty::Int, span: expr.span, pure: true });
@@ -43,7 +44,8 @@ impl Checker<'_> {
         let Scope::Condition { registers } = self.scope else {
             return None;
         };
-        let Ast::Field(base, register) = &expr.kind else {
+        let (field, indices) = split_indices(expr);
+        let Ast::Field(base, register) = &field.kind else {
             return None;
         };
         let (thread, span, args) = if let Ast::Name(name) = &base.kind {
@@ -53,10 +55,19 @@ impl Checker<'_> {
         } else {
             return None;
         };
-        if args.is_none() && matches!(self.globals.get(thread), Some((Global::Shared(_), _))) {
+        let shared = |global| matches!(global, Global::Shared(_) | Global::RecordVar(_));
+        if args.is_none() && self.globals.get(thread).is_some_and(|(global, _)| shared(global)) {
             return None;
         }
-        Some(self.register_of(thread, span, args, register, expr.span, registers))
+        // An element of a local array is a register of its own.
+        let mut register = register.clone();
+        for index in indices {
+            match self.globals.constant_int(index, self.source, self.diagnostics) {
+                Some(at) => register.text = format!("{}[{at}]", register.text),
+                None => return Some(None),
+            }
+        }
+        Some(self.register_of(thread, span, args, &register, expr.span, registers))
     }
 
     fn register_of(

@@ -16,6 +16,7 @@ use crate::fp::ast::{self, ItemKind, StmtKind as Ast};
 use crate::fp::codes;
 use crate::fp::tree::{EitherBranch, Expr, ExprKind, Place, Root, StmtKind};
 use crate::fp::types::Ty;
+use crate::orders::MemoryOrder;
 
 impl Checker<'_> {
     /// Checks `either`, which starts at `span`.
@@ -65,17 +66,18 @@ fn collect_loads(expr: &Expr, loads: &mut Vec<Span>) -> Result<(), Span> {
     let mut inside = |part: &Expr| collect_loads(part, loads);
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Local(_) | ExprKind::Param => Ok(()),
-        ExprKind::Load(Place { root, index, .. }) => {
+        ExprKind::LocalElement(element) => element.indices.iter().try_for_each(inside),
+        // The fence of an ordered load would be a second step.
+        ExprKind::Load(Place { order, .. }) if *order != MemoryOrder::Relaxed => Err(expr.span),
+        ExprKind::Load(Place { root, indices, .. }) => {
             if let Root::Field { of, .. } = root {
                 inside(of)?;
             }
-            if let Some(index) = index {
-                inside(index)?;
-            }
+            indices.iter().try_for_each(inside)?;
             loads.push(expr.span);
             Ok(())
         }
-        ExprKind::Unary(_, a) => inside(a),
+        ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) => inside(a),
         ExprKind::Binary(_, a, b) => inside(a).and_then(|()| inside(b)),
         ExprKind::Select(c, a, b) => inside(c).and_then(|()| inside(a)).and_then(|()| inside(b)),
         ExprKind::Update(..)

@@ -47,10 +47,17 @@ impl Checker<'_> {
                 Some(self.constant(Value::MIN, Ty::Int, span))
             }
             Ast::Unary(op, operand) => {
-                let (operand, ty) = match op {
-                    UnOp::Not => (self.negated(operand)?, Ty::Bool),
-                    UnOp::Neg | UnOp::BitNot => (self.expr_of(operand, Ty::Int)?, Ty::Int),
+                let operand = match op {
+                    UnOp::Not => self.negated(operand)?,
+                    UnOp::Neg | UnOp::BitNot => self.expr_of(operand, Ty::Int)?,
                 };
+                let ty = operand.ty;
+                // A negative number is a constant, so that its type is checked as one.
+                if let (UnOp::Neg, ExprKind::Const(value)) = (op, &operand.kind)
+                    && let Some(value) = value.checked_neg()
+                {
+                    return Some(self.constant(value, ty, span));
+                }
                 let pure = operand.pure;
                 Some(Expr { kind: ExprKind::Unary(*op, Box::new(operand)), ty, span, pure })
             }
@@ -64,6 +71,7 @@ impl Checker<'_> {
                     self.mismatch(&otherwise, then.ty);
                     return None;
                 };
+                let (then, otherwise) = (self.coerce(then, ty)?, self.coerce(otherwise, ty)?);
                 let pure = cond.pure && then.pure && otherwise.pure;
                 let parts = (Box::new(cond), Box::new(then), Box::new(otherwise));
                 Some(Expr { kind: ExprKind::Select(parts.0, parts.1, parts.2), ty, span, pure })
@@ -74,7 +82,7 @@ impl Checker<'_> {
                     return None;
                 }
                 if BUILTINS.contains(&name.text.as_str()) {
-                    return self.update(name, args, span);
+                    return self.builtin_update(name, args, span);
                 }
                 let (id, call) = self.call(name, args, span)?;
                 if self.globals.procs[id.index()].returns.is_none() {
@@ -87,6 +95,13 @@ impl Checker<'_> {
                     return None;
                 }
                 Some(call)
+            }
+            Ast::Method(base, name, args) => {
+                if !self.require_body(span, "accesses with a memory order") {
+                    return None;
+                }
+                let method = self.method(base, name, args, span)?;
+                self.method_value(&method, span)
             }
             Ast::ChooseRange(range) => {
                 if !self.require_body(span, "`choose`") {
@@ -126,6 +141,12 @@ impl Checker<'_> {
             let ty = register.local.ty.ty;
             return Some(Expr { kind: ExprKind::Local(id), ty, span, pure: true });
         }
+        if self.arrays.contains_key(name) {
+            // An array without an index. The check of an element reports it.
+            let array = ast::Expr { kind: Ast::Name(name.into()), span, height: 1 };
+            self.local_element(&array);
+            return None;
+        }
         if self.param.is_some_and(|p| p.text == name) {
             return Some(Expr { kind: ExprKind::Param, ty: Ty::Int, span, pure: true });
         }
@@ -141,6 +162,10 @@ impl Checker<'_> {
                         .hint("use a number or a constant, for example `const N = 3;`");
                     return None;
                 }
+                let name = ast::Expr { kind: Ast::Name(name.into()), span, height: 1 };
+                self.access(&name)
+            }
+            Some((Global::RecordVar(_), _)) if self.scope != Scope::Constant => {
                 let name = ast::Expr { kind: Ast::Name(name.into()), span, height: 1 };
                 self.access(&name)
             }
@@ -161,7 +186,9 @@ impl Checker<'_> {
                     Global::Const(..)
                     | Global::Enum(_)
                     | Global::Record(_)
+                    | Global::ValueRecord(_)
                     | Global::Shared(_)
+                    | Global::RecordVar(_)
                     | Global::Invalid => diagnostic,
                 };
                 None
@@ -224,7 +251,10 @@ impl Checker<'_> {
         right: Expr,
         span: Span,
     ) -> Option<Expr> {
-        let Some(joined) = left.ty.join(right.ty) else {
+        // The amount of a shift may have another number type.
+        let shifts = matches!(op, BinOp::Shl | BinOp::Shr) && right.ty.is_number();
+        let joined = if shifts { Some(left.ty) } else { left.ty.join(right.ty) };
+        let Some(joined) = joined else {
             // Report the operand that is easier to change: a literal, otherwise the right one.
             if matches!(left.kind, ExprKind::Const(_)) && !matches!(right.kind, ExprKind::Const(_))
             {
@@ -236,7 +266,7 @@ impl Checker<'_> {
         };
         let ty = match op {
             BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => match joined {
-                Ty::Bool | Ty::Int => joined,
+                Ty::Bool | Ty::Int | Ty::Fixed(_) => joined,
                 Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
                     self.mismatch(&left, Ty::Int);
                     return None;
@@ -249,9 +279,9 @@ impl Checker<'_> {
             | BinOp::Rem
             | BinOp::Shl
             | BinOp::Shr => match joined {
-                Ty::Int => Ty::Int,
+                Ty::Int | Ty::Fixed(_) => joined,
                 Ty::Bool | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
-                    let wrong = if left.ty == Ty::Int { &right } else { &left };
+                    let wrong = if left.ty.is_number() { &right } else { &left };
                     self.mismatch(&wrong.clone(), Ty::Int);
                     return None;
                 }
@@ -259,6 +289,7 @@ impl Checker<'_> {
             BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => Ty::Bool,
             BinOp::And | BinOp::Or => Ty::Bool,
         };
+        let (left, right) = self.balance(op, left, right)?;
         let pure = left.pure && right.pure;
         Some(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span, pure })
     }
@@ -312,7 +343,7 @@ impl Checker<'_> {
         let checked: Vec<Option<Expr>> = args
             .iter()
             .zip(&signature.params)
-            .map(|(arg, (_, ty))| self.expr_of(arg, ty.ty))
+            .map(|(arg, (_, ty))| self.expr(arg).and_then(|arg| self.fit(arg, *ty)))
             .collect();
         let checked = checked.into_iter().collect::<Option<Vec<Expr>>>()?;
         // A `void` call has no type. A caller that needs a value must check the signature.

@@ -3,6 +3,7 @@
 //! - Before each statement of a block, and at the end of the block.
 //! - Before and after an unbraced body of an `if` or a loop. A fence there needs braces, so the gap
 //!   stores the statement to wrap.
+//! - Before a `case` or `default` of a `switch`, at the end of the part before it.
 //! - After a label. A jump to the label executes a fence after the label, but not one before it.
 //! - An existing fence is itself a gap. There is no other gap directly before or after it.
 //!
@@ -24,6 +25,12 @@ impl Checker<'_> {
 
     /// Checks statements of a block up to its closing brace.
     pub(super) fn stmts(&mut self, stmts: &[ast::Stmt], close: Span) -> Vec<Stmt> {
+        let at = Span { end: close.start, ..close };
+        self.stmts_until(stmts, Gap { at, head: close, at_end: true, wrap: None })
+    }
+
+    /// Checks statements that are followed by a gap.
+    pub(super) fn stmts_until(&mut self, stmts: &[ast::Stmt], last: Gap) -> Vec<Stmt> {
         let mut code = Vec::new();
         // Whether an existing fence is at the position of the next gap.
         let mut fence_at_gap = false;
@@ -44,8 +51,7 @@ impl Checker<'_> {
             code.push(checked);
         }
         if !fence_at_gap {
-            let at = Span { end: close.start, ..close };
-            code.push(gap_stmt(Gap { at, head: close, at_end: true, wrap: None }));
+            code.push(gap_stmt(last));
         }
         code
     }
@@ -89,6 +95,9 @@ fn ends_with_fence(stmt: &Stmt) -> bool {
         | StmtKind::Gap(_)
         | StmtKind::Reset(_)
         | StmtKind::Assign(..)
+        | StmtKind::AssignWaiting(..)
+        | StmtKind::AssignElement(..)
+        | StmtKind::Switch(..)
         | StmtKind::Modify(..)
         | StmtKind::Store(..)
         | StmtKind::StoreModify(..)
@@ -117,6 +126,7 @@ fn head(stmt: &ast::Stmt) -> Span {
     let end = match &stmt.kind {
         Ast::Block(_) => stmt.span.start + 1,
         Ast::Critical(block) | Ast::Atomic(block) => block.span.start,
+        Ast::Switch { head, .. } => head.end,
         Ast::Either(_) => stmt.span.start + "either".len() as u32,
         Ast::If { then: part, .. }
         | Ast::Label(_, part)

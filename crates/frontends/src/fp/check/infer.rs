@@ -7,8 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use fencepost_ir::{Span, UnOp};
+use fencepost_ir::{BinOp, Span, UnOp};
 
+use super::place::split_indices;
 use super::{Checker, Register};
 use crate::fp::ast::{self, ExprKind as Ast, StmtKind};
 use crate::fp::codes;
@@ -33,6 +34,11 @@ pub(super) fn walk<'s>(stmt: &'s ast::Stmt, visit: &mut impl FnMut(&'s ast::Stmt
         }
         StmtKind::Either(branches) => {
             for stmt in branches.iter().flat_map(|block| &block.stmts) {
+                walk(stmt, visit);
+            }
+        }
+        StmtKind::Switch { cases, .. } => {
+            for stmt in cases.iter().flat_map(|case| &case.stmts) {
                 walk(stmt, visit);
             }
         }
@@ -111,7 +117,7 @@ impl Checker<'_> {
                     // Another assigned value may have a more specific type.
                     Some(Ty::Null) => register.local.ty.ty = Ty::Null,
                     Some(ty) => {
-                        register.local.ty.ty = ty;
+                        register.local.ty = VarTy::plain(ty);
                         register.typed = true;
                         changed = true;
                     }
@@ -186,8 +192,8 @@ impl Checker<'_> {
         match &stmt.kind {
             StmtKind::Declare(ty, vars) => {
                 let ty = self.globals.resolve_type(ty, self.source, self.diagnostics);
-                for (name, _) in vars {
-                    self.declare(name, ty, scopes);
+                for var in vars {
+                    self.declare(var, ty, scopes);
                 }
             }
             StmtKind::Block(block) | StmtKind::Critical(block) | StmtKind::Atomic(block) => {
@@ -205,6 +211,13 @@ impl Checker<'_> {
                     }
                     scopes.pop();
                 }
+            }
+            StmtKind::Switch { cases, .. } => {
+                scopes.push(BTreeMap::new());
+                for stmt in cases.iter().flat_map(|case| &case.stmts) {
+                    self.declarations(stmt, scopes);
+                }
+                scopes.pop();
             }
             StmtKind::Label(_, body)
             | StmtKind::While { body, .. }
@@ -243,7 +256,13 @@ impl Checker<'_> {
         }
     }
 
-    fn declare<'s>(&mut self, name: &'s ast::Name, ty: Option<VarTy>, scopes: &mut [Scope<'s>]) {
+    fn declare<'s>(
+        &mut self,
+        var: &'s ast::Declarator,
+        ty: Option<VarTy>,
+        scopes: &mut [Scope<'s>],
+    ) {
+        let name = &var.name;
         // Without its type this may not be a declaration: `delete x;`.
         if (ty.is_none() && self.globals.get(&name.text).is_some())
             || !self.check_register_name(name)
@@ -260,23 +279,38 @@ impl Checker<'_> {
             }
             (_, None) => None,
         };
+        let array = self.arrays.get(&name.text).map(|array| array.span);
+        let other = match (&old, array, var.dims.is_empty()) {
+            (Some(old), _, false) => Some(old.local.span),
+            (None, Some(span), true) => Some(span),
+            (Some(_), _, true) | (None, Some(_), false) | (None, None, _) => None,
+        };
+        let conflict = conflict.or(other.map(|span| (span, "declared with another type here")));
         if let Some((span, text)) = conflict {
-            let message = format!("register `{}` is declared twice", name.text);
-            self.diagnostics
-                .error(codes::DUPLICATE, name.span, message)
-                .label("second declaration")
-                .related(span, text)
-                .hint("rename one of them, or remove this declaration");
+            self.declared_twice(name, span, text);
             return;
         }
         if let Some(scope) = scopes.last_mut() {
             scope.insert(&name.text, name.span);
+        }
+        if !var.dims.is_empty() {
+            self.declare_array(var, ty);
+            return;
         }
         if old.is_none() {
             let known = ty.unwrap_or(VarTy::plain(Ty::Int));
             let id = self.add_register(name, Some(known), false);
             self.registers[id.index()].typed = ty.is_some();
         }
+    }
+
+    pub(super) fn declared_twice(&mut self, name: &ast::Name, first: Span, text: &str) {
+        let message = format!("register `{}` is declared twice", name.text);
+        self.diagnostics
+            .error(codes::DUPLICATE, name.span, message)
+            .label("second declaration")
+            .related(first, text)
+            .hint("rename one of them, or remove this declaration");
     }
 
     /// Returns whether a register can have this name. Reports an error if not.
@@ -309,7 +343,8 @@ impl Checker<'_> {
         };
         let Ast::Name(name) = &place.kind else { return };
         let global = self.globals.get(name).is_some_and(|(g, _)| g.is_value());
-        if global || self.param.is_some_and(|p| p.text == *name) {
+        let taken = global || self.arrays.contains_key(name);
+        if taken || self.param.is_some_and(|p| p.text == *name) {
             return;
         }
         let id = match self.by_name.get(name) {
@@ -335,11 +370,16 @@ impl Checker<'_> {
                     let register = &self.registers[id.index()];
                     return register.typed.then_some(register.local.ty.ty);
                 }
+                if let Some(array) = self.arrays.get(name) {
+                    return Some(array.ty.ty);
+                }
                 match self.globals.get(name)?.0 {
                     Global::Const(_, ty) => Some(ty),
                     Global::Shared(id) => Some(self.globals.shared[id.index()].ty.ty),
                     Global::Enum(_)
                     | Global::Record(_)
+                    | Global::ValueRecord(_)
+                    | Global::RecordVar(_)
                     | Global::Proc(_)
                     | Global::Thread(_)
                     | Global::Invalid => None,
@@ -347,9 +387,10 @@ impl Checker<'_> {
             }
             Ast::Paren(inner) => self.infer(inner),
             Ast::Unary(UnOp::Not, _) => Some(Ty::Bool),
-            Ast::Unary(UnOp::Neg | UnOp::BitNot, _) => Some(Ty::Int),
+            Ast::Unary(UnOp::Neg | UnOp::BitNot, a) => self.infer(a),
             Ast::Binary(op, ..) if is_boolean(*op) => Some(Ty::Bool),
-            Ast::Binary(op, ..) if is_arithmetic(*op) => Some(Ty::Int),
+            Ast::Binary(BinOp::Shl | BinOp::Shr, a, _) => self.infer(a),
+            Ast::Binary(op, a, b) if is_arithmetic(*op) => self.infer(a)?.join(self.infer(b)?),
             Ast::Binary(_, a, b) => self.infer(a).or_else(|| self.infer(b)),
             Ast::Select(_, a, b) => match self.infer(a) {
                 None | Some(Ty::Null) => self.infer(b),
@@ -357,6 +398,13 @@ impl Checker<'_> {
             },
             Ast::Index(base, _) => self.infer(base),
             Ast::Field(base, field) => {
+                if let Ast::Name(name) = &split_indices(base).0.kind
+                    && let Some((Global::RecordVar(at), _)) = self.globals.get(name)
+                {
+                    let record = self.globals.record_vars[at].record;
+                    let fields = &self.globals.value_records[record].fields;
+                    return fields.iter().find(|f| f.name == field.text).map(|f| f.ty.ty);
+                }
                 let Some(Ty::Ref(pool)) = self.infer(base) else {
                     return None;
                 };
@@ -368,16 +416,22 @@ impl Checker<'_> {
                 "swap" | "fetch_and" | "fetch_or" | "fetch_xor" => {
                     args.first().and_then(|a| self.infer(a))
                 }
-                "fetch_add" | "fetch_sub" => Some(Ty::Int),
+                "fetch_add" | "fetch_sub" => args.first().and_then(|a| self.infer(a)),
                 proc => match self.globals.get(proc)?.0 {
                     Global::Proc(id) => self.globals.procs[id.index()].returns.map(|r| r.ty),
                     Global::Const(..)
                     | Global::Enum(_)
                     | Global::Record(_)
+                    | Global::ValueRecord(_)
                     | Global::Shared(_)
+                    | Global::RecordVar(_)
                     | Global::Thread(_)
                     | Global::Invalid => None,
                 },
+            },
+            Ast::Method(base, name, _) => match name.text.as_str() {
+                "cas" | "compare_exchange" => Some(Ty::Bool),
+                _ => self.infer(base),
             },
             Ast::ChooseList(list) => list.iter().find_map(|e| self.infer(e)),
             Ast::At(..) => Some(Ty::Bool),
@@ -385,7 +439,9 @@ impl Checker<'_> {
                 Global::Record(pool) => Some(Ty::Ref(pool)),
                 Global::Const(..)
                 | Global::Enum(_)
+                | Global::ValueRecord(_)
                 | Global::Shared(_)
+                | Global::RecordVar(_)
                 | Global::Proc(_)
                 | Global::Thread(_)
                 | Global::Invalid => None,

@@ -15,6 +15,8 @@ use crate::fp::tree::{LabelName, StmtKind};
 pub(super) enum Region {
     /// A loop.
     Loop,
+    /// A `switch`, which `break` leaves.
+    Switch,
     /// A `critical` block. The span identifies the block.
     Critical(Span),
     /// An `atomic` block. The span identifies the block.
@@ -73,6 +75,9 @@ impl Checker<'_> {
             Ast::Atomic(block) => nested(self, Some(Region::Atomic(block.span)), &block.stmts),
             Ast::Either(branches) => {
                 branches.iter().for_each(|block| nested(self, None, &block.stmts));
+            }
+            Ast::Switch { cases, .. } => {
+                cases.iter().for_each(|case| nested(self, None, &case.stmts));
             }
             Ast::Label(name, body) => {
                 if let Some(first) = labels.get(&name.text) {
@@ -142,8 +147,8 @@ impl Checker<'_> {
                 .hint(near.unwrap_or_else(declare));
             return None;
         };
-        let here: Vec<Region> =
-            self.regions.iter().copied().filter(|r| *r != Region::Loop).collect();
+        let is_block = |r: &Region| !matches!(r, Region::Loop | Region::Switch);
+        let here: Vec<Region> = self.regions.iter().copied().filter(is_block).collect();
         if !here.starts_with(&label.blocks) {
             let into =
                 label.blocks.iter().zip(here.iter().map(Some).chain(std::iter::repeat(None)));
@@ -151,7 +156,7 @@ impl Checker<'_> {
             let (what, block) = match into {
                 Some(Region::Atomic(block)) => ("an `atomic`", block),
                 Some(Region::Critical(block)) => ("a `critical`", block),
-                Some(Region::Loop) | None => ("a", label.span),
+                Some(Region::Loop | Region::Switch) | None => ("a", label.span),
             };
             self.diagnostics
                 .error(codes::JUMP_INTO, span, format!("this jumps into {what} block"))
@@ -185,7 +190,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn loop_jump(&mut self, kind: StmtKind, span: Span) -> Option<StmtKind> {
-        let Some(at) = self.regions.iter().rposition(|r| *r == Region::Loop) else {
+        let breaks = matches!(kind, StmtKind::Break);
+        let is_target = |r: &Region| *r == Region::Loop || (breaks && *r == Region::Switch);
+        let Some(at) = self.regions.iter().rposition(is_target) else {
             // The enclosing loop may be an unparsed part.
             if self.globals.unparsed_names.is_some() {
                 return None;
@@ -209,7 +216,10 @@ impl Checker<'_> {
         let all = self.regions.clone();
         let leaves = self.may_leave(&all, span);
         let value = match (self.kind, value) {
-            (BodyKind::Procedure(Some(ty)), Some(value)) => Some(self.expr_of(value, ty.ty)?),
+            (BodyKind::Procedure(Some(ty)), Some(value)) => {
+                let value = self.expr(value)?;
+                Some(self.fit(value, ty)?)
+            }
             (BodyKind::Procedure(Some(_)), None) if self.globals.unparsed_names.is_some() => {
                 return None;
             }
@@ -269,6 +279,13 @@ fn can_complete(stmt: &ast::Stmt) -> bool {
             falls_through(&block.stmts)
         }
         Ast::Either(branches) => branches.iter().any(|block| falls_through(&block.stmts)),
+        Ast::Switch { cases, .. } => {
+            let covers_all = cases.iter().flat_map(|c| &c.labels).any(|l| l.value.is_none());
+            let mut stmts = cases.iter().flat_map(|case| &case.stmts);
+            !covers_all
+                || cases.last().is_none_or(|case| falls_through(&case.stmts))
+                || stmts.any(has_break)
+        }
         Ast::Label(_, body) => can_complete(body),
         Ast::If { then, otherwise, .. } => {
             can_complete(then) || otherwise.as_ref().is_none_or(|otherwise| can_complete(otherwise))
@@ -314,6 +331,11 @@ fn has_own_jump(stmt: &ast::Stmt, is_jump: &impl Fn(&Ast) -> bool) -> bool {
         Ast::Either(branches) => {
             let mut stmts = branches.iter().flat_map(|block| &block.stmts);
             stmts.any(|stmt| has_own_jump(stmt, is_jump))
+        }
+        // A `break` inside belongs to the `switch`.
+        Ast::Switch { cases, .. } => {
+            let mut stmts = cases.iter().flat_map(|case| &case.stmts);
+            !is_jump(&Ast::Break) && stmts.any(|stmt| has_own_jump(stmt, is_jump))
         }
         Ast::Label(_, body) => has_own_jump(body, is_jump),
         Ast::If { then, otherwise, .. } => {

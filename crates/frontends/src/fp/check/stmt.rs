@@ -7,10 +7,11 @@ use super::jump::Region;
 use super::{BodyKind, Checker};
 use crate::fp::ast::{self, ExprKind, StmtKind as Ast};
 use crate::fp::codes;
-use crate::fp::names::{BUILTINS, Global};
+use crate::fp::names::{BUILTINS, Global, list_values};
 use crate::fp::suggest::did_you_mean;
 use crate::fp::tree::{Expr, ExprKind as TreeExpr, Gap, Stmt, StmtKind};
-use crate::fp::types::Ty;
+use crate::fp::types::{LocalId, Outside, Ty};
+use crate::orders::MemoryOrder;
 
 impl Checker<'_> {
     /// Checks a statement. `wrap` is the span that needs braces if a fence is inserted directly
@@ -31,7 +32,7 @@ impl Checker<'_> {
                 let one = ast::Expr { kind: ExprKind::Number(1), span, height: 1 };
                 self.assign(place, Some(*op), &one, span)?
             }
-            Ast::Eval(expr) => StmtKind::Eval(self.eval(expr)?),
+            Ast::Eval(expr) => self.eval(expr)?,
             Ast::If { cond, head, then, otherwise } => {
                 let cond = self.expr_of(cond, Ty::Bool);
                 let then = self.nested_body(then);
@@ -101,6 +102,9 @@ impl Checker<'_> {
                 StmtKind::Atomic(code, block.close)
             }
             Ast::Either(branches) => self.either(branches, span)?,
+            Ast::Switch { value, head, cases, close } => {
+                self.switch(value, *head, cases, *close)?
+            }
             // The parser accepts `when` only as a part of `either`, which is checked above.
             Ast::When(_) => return None,
             Ast::Break => self.loop_jump(StmtKind::Break, span)?,
@@ -154,13 +158,29 @@ impl Checker<'_> {
         result
     }
 
-    fn declaration(&mut self, vars: &[(ast::Name, Option<ast::Expr>)]) -> Vec<Stmt> {
+    fn declaration(&mut self, vars: &[ast::Declarator]) -> Vec<Stmt> {
         let mut code = Vec::new();
-        for (name, value) in vars {
+        // Registers start as 0, so a reset matters only if it can run twice.
+        let resets = self.regions.contains(&Region::Loop) || !self.labels.is_empty();
+        for var in vars {
+            let name = &var.name;
+            if let Some(array) = self.arrays.get(&name.text).filter(|_| !var.dims.is_empty()) {
+                let array = array.clone();
+                code.extend(self.array_values(var, &array, resets));
+                continue;
+            }
             let Some(id) = self.by_name.get(&name.text).copied() else {
                 continue;
             };
-            let span = value.as_ref().map_or(name.span, |value| name.span.to(value.span));
+            let value = match &var.init {
+                Some(ast::Initial::One(value)) => Some(value),
+                Some(ast::Initial::List(list, span)) => {
+                    list_values(list, *span, &[], name, self.diagnostics);
+                    continue;
+                }
+                None => None,
+            };
+            let span = value.map_or(name.span, |value| name.span.to(value.span));
             let kind = match value {
                 Some(value) => {
                     self.registers[id.index()].local.assigned = true;
@@ -168,29 +188,56 @@ impl Checker<'_> {
                         self.expr(value);
                         continue;
                     }
-                    let ty = self.registers[id.index()].local.ty.ty;
-                    let Some(value) = self.expr_of(value, ty) else {
+                    let Some(kind) = self.assign_register(id, None, value, name.span, span) else {
                         continue;
                     };
-                    StmtKind::Assign(id, value)
+                    kind
                 }
                 None if !self.registers[id.index()].local.ty.contains(0) => {
-                    let message = format!("register `{}` starts as 0", name.text);
-                    self.diagnostics
-                        .error(codes::BAD_CONSTANT, name.span, message)
-                        .label("0 is outside the range of this register")
-                        .hint("write an initial value, or use a range that contains 0");
+                    self.zero_outside_range(name);
                     continue;
                 }
-                // Registers start as 0, so a reset matters only if it can run twice.
-                None if self.regions.contains(&Region::Loop) || !self.labels.is_empty() => {
-                    StmtKind::Reset(id)
-                }
+                None if resets => StmtKind::Reset(id),
                 None => continue,
             };
             code.push(Stmt { kind, span });
         }
         code
+    }
+
+    pub(super) fn zero_outside_range(&mut self, name: &ast::Name) {
+        self.diagnostics
+            .error(codes::BAD_CONSTANT, name.span, format!("register `{}` starts as 0", name.text))
+            .label("0 is outside the range of this register")
+            .hint("write an initial value, or use a range that contains 0");
+    }
+
+    /// Checks an assignment to a register whose type is known.
+    fn assign_register(
+        &mut self,
+        id: LocalId,
+        op: Option<BinOp>,
+        value: &ast::Expr,
+        place: Span,
+        span: Span,
+    ) -> Option<StmtKind> {
+        let ty = self.registers[id.index()].local.ty;
+        let mut value = self.expr(value)?;
+        if let Some(op) = op {
+            let kind = TreeExpr::Local(id);
+            let old = Expr { kind, ty: ty.ty, span: place, pure: true };
+            let combined = self.combine(op, old, value.clone(), span)?;
+            if ty.ty != Ty::Int || ty.outside != Outside::Fault {
+                value = combined;
+            } else {
+                return Some(StmtKind::Modify(id, op, value));
+            }
+        }
+        let value = self.fit(value, ty)?;
+        Some(match ty.range.filter(|_| ty.outside == Outside::Block) {
+            Some(range) => StmtKind::AssignWaiting(id, value, range),
+            None => StmtKind::Assign(id, value),
+        })
     }
 
     fn assign(
@@ -207,20 +254,15 @@ impl Checker<'_> {
                     self.expr(value);
                     return None;
                 }
-                let ty = self.registers[id.index()].local.ty.ty;
-                return match op {
-                    None => Some(StmtKind::Assign(id, self.expr_of(value, ty)?)),
-                    Some(op) => {
-                        let local = TreeExpr::Local(id);
-                        let old = Expr { kind: local, ty, span: place.span, pure: true };
-                        let value = self.operand(op, old, value, span)?;
-                        Some(StmtKind::Modify(id, op, value))
-                    }
-                };
+                return self.assign_register(id, op, value, place.span, span);
             }
-            if !self.assignable(name, place.span) {
+            let is_array = self.arrays.contains_key(name);
+            if !is_array && !self.assignable(name, place.span) {
                 return None;
             }
+        }
+        if let Some(result) = self.assign_element(place, op, value, span) {
+            return result;
         }
         let target = self.place(place);
         let Some(target) = target else {
@@ -228,7 +270,11 @@ impl Checker<'_> {
             return None;
         };
         match op {
-            None => Some(StmtKind::Store(target.clone(), self.expr_of(value, target.ty.ty)?)),
+            None => {
+                let value = self.expr(value)?;
+                let value = self.fit(value, target.ty)?;
+                Some(StmtKind::Store(target, value))
+            }
             Some(op) => {
                 let kind = TreeExpr::Load(target.clone());
                 let old = Expr { kind, ty: target.ty.ty, span: place.span, pure: false };
@@ -241,8 +287,11 @@ impl Checker<'_> {
     /// Checks the right side of `old op= value`.
     fn operand(&mut self, op: BinOp, old: Expr, value: &ast::Expr, span: Span) -> Option<Expr> {
         let value = self.expr(value)?;
-        self.combine(op, old, value.clone(), span)?;
-        Some(value)
+        // The right operand may be converted.
+        match self.combine(op, old, value, span)?.kind {
+            TreeExpr::Binary(_, _, right) => Some(*right),
+            _ => None,
+        }
     }
 
     /// Returns whether a name that is not a register can be assigned to. Reports an error if not.
@@ -269,10 +318,14 @@ impl Checker<'_> {
                     .hint("use a register or a location with another name");
                 false
             }
-            Some((Global::Shared(_), _)) => true,
+            Some((Global::Shared(_) | Global::RecordVar(_), _)) => true,
             Some((Global::Invalid, _)) => false,
             Some((
-                Global::Enum(_) | Global::Record(_) | Global::Proc(_) | Global::Thread(_),
+                Global::Enum(_)
+                | Global::Record(_)
+                | Global::ValueRecord(_)
+                | Global::Proc(_)
+                | Global::Thread(_),
                 _,
             ))
             | None => {
@@ -282,14 +335,18 @@ impl Checker<'_> {
         }
     }
 
-    fn eval(&mut self, expr: &ast::Expr) -> Option<Expr> {
+    fn eval(&mut self, expr: &ast::Expr) -> Option<StmtKind> {
+        if let ExprKind::Method(base, name, args) = &expr.kind {
+            let method = self.method(base, name, args, expr.span)?;
+            return self.method_stmt(&method, expr.span);
+        }
         let ExprKind::Call(name, args) = &expr.kind else {
-            return self.expr(expr);
+            return self.expr(expr).map(StmtKind::Eval);
         };
         if BUILTINS.contains(&name.text.as_str()) {
-            return self.expr(expr);
+            return self.expr(expr).map(StmtKind::Eval);
         }
-        self.call(name, args, expr.span).map(|(_, call)| call)
+        self.call(name, args, expr.span).map(|(_, call)| StmtKind::Eval(call))
     }
 
     fn fence(&mut self, kinds: &[ast::Name]) -> Option<FenceKinds> {
@@ -297,11 +354,14 @@ impl Checker<'_> {
         for name in kinds {
             let single = FenceKinds::SINGLE.iter().find(|(_, n)| *n == name.text).map(|(k, _)| *k);
             let full = (name.text == "full").then_some(FenceKinds::FULL);
-            let Some(kind) = single.or(full) else {
+            let order = MemoryOrder::by_name(&name.text).map(MemoryOrder::fence_kinds);
+            let order = order.filter(|kinds| *kinds != FenceKinds::default());
+            let Some(kind) = single.or(full).or(order) else {
                 let known = FenceKinds::SINGLE.iter().map(|(_, n)| *n).chain(["full"]);
+                let known = known.chain(["acquire", "release", "acq_rel", "seq_cst"]);
                 let near = did_you_mean(&name.text, known, self.diagnostics.len());
-                let hint = "the kinds are `full`, `store_store`, `store_load`, `load_load` \
-                    and `load_store`";
+                let hint = "the kinds are `full`, `store_store`, `store_load`, `load_load`, \
+                    `load_store`, and `acquire`, `release`, `acq_rel`, `seq_cst`";
                 let message = format!("there is no fence kind `{}`", name.text);
                 self.diagnostics
                     .error(codes::UNKNOWN_WORD, name.span, message)

@@ -26,7 +26,7 @@ impl Checker<'_> {
     pub(super) fn atomic_region(&self) -> Option<Span> {
         self.regions.iter().find_map(|region| match region {
             Region::Atomic(block) => Some(*block),
-            Region::Critical(_) | Region::Loop => None,
+            Region::Critical(_) | Region::Loop | Region::Switch => None,
         })
     }
 

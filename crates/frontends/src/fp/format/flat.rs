@@ -3,7 +3,8 @@
 use fencepost_ir::{BinOp, UnOp};
 
 use crate::fp::ast::{
-    Block, Declarator, Expr, ExprKind, Initial, Name, Range, Stmt, StmtKind, TypeKind, TypeName,
+    Block, Case, CaseLabel, Declarator, Expr, ExprKind, Initial, Name, Range, Stmt, StmtKind,
+    TypeKind, TypeName,
 };
 
 /// A line under construction. Once the line is longer than its limit, no more text is added, so
@@ -123,6 +124,14 @@ impl<'a> Flat<'a> {
                 self.exprs(args);
                 self.add(")");
             }
+            ExprKind::Method(base, name, args) => {
+                self.expr(base);
+                self.add(".");
+                self.add(&name.text);
+                self.add("(");
+                self.exprs(args);
+                self.add(")");
+            }
             ExprKind::ChooseRange(range) => {
                 self.add("choose(");
                 self.range(range);
@@ -160,18 +169,22 @@ impl<'a> Flat<'a> {
     pub(super) fn type_name(&mut self, ty: &TypeName) {
         match &ty.kind {
             TypeKind::Bool => self.add("bool"),
-            TypeKind::Int(None) => self.add("int"),
-            TypeKind::Int(Some(range)) => {
+            TypeKind::Int => self.add("int"),
+            TypeKind::Ranged(range, outside) => {
                 self.add("int(");
                 self.range(range);
+                if let Some(outside) = outside {
+                    self.add(", ");
+                    self.add(&outside.text);
+                }
                 self.add(")");
             }
             TypeKind::Named(name) => self.add(&name.text),
         }
     }
 
-    pub(super) fn length(&mut self, len: Option<&Expr>) {
-        if let Some(len) = len {
+    pub(super) fn dimensions(&mut self, dims: &[Expr]) {
+        for len in dims {
             self.add("[");
             self.expr(len);
             self.add("]");
@@ -181,20 +194,54 @@ impl<'a> Flat<'a> {
     pub(super) fn declarators(&mut self, vars: &[Declarator]) {
         self.list(vars, |flat, var| {
             flat.add(&var.name.text);
-            flat.length(var.len.as_ref());
-            match &var.init {
-                None => {}
-                Some(Initial::One(value)) => {
-                    flat.add(" = ");
-                    flat.expr(value);
-                }
-                Some(Initial::List(values, _)) => {
-                    flat.add(" = {");
-                    flat.exprs(values);
-                    flat.add("}");
-                }
+            flat.dimensions(&var.dims);
+            if let Some(init) = &var.init {
+                flat.add(" = ");
+                flat.initial(init);
             }
         });
+    }
+
+    fn initial(&mut self, init: &Initial) {
+        match init {
+            Initial::One(value) => self.expr(value),
+            Initial::List(values, _) => {
+                self.add("{");
+                self.list(values, Self::initial);
+                self.add("}");
+            }
+        }
+    }
+
+    /// Prints `case 1:` or `default:`.
+    pub(super) fn case_label(&mut self, label: &CaseLabel) {
+        match &label.value {
+            Some(value) => {
+                self.add("case ");
+                self.expr(value);
+                self.add(":");
+            }
+            None => self.add("default:"),
+        }
+    }
+
+    fn switch(&mut self, value: &Expr, cases: &[Case]) {
+        self.head("switch", value);
+        self.add(" { ");
+        for case in cases {
+            if self.is_full() {
+                return;
+            }
+            for label in &case.labels {
+                self.case_label(label);
+                self.add(" ");
+            }
+            for stmt in &case.stmts {
+                self.stmt(stmt);
+                self.add(" ");
+            }
+        }
+        self.add("}");
     }
 
     pub(super) fn params(&mut self, params: &[(TypeName, Name)]) {
@@ -309,6 +356,7 @@ impl<'a> Flat<'a> {
                     self.block(branch);
                 }
             }
+            StmtKind::Switch { value, cases, .. } => self.switch(value, cases),
             StmtKind::Declare(..)
             | StmtKind::Assign(..)
             | StmtKind::Step(..)
@@ -338,13 +386,7 @@ impl<'a> Flat<'a> {
             StmtKind::Declare(ty, vars) => {
                 self.type_name(ty);
                 self.add(" ");
-                self.list(vars, |flat, (name, value)| {
-                    flat.add(&name.text);
-                    if let Some(value) = value {
-                        flat.add(" = ");
-                        flat.expr(value);
-                    }
-                });
+                self.declarators(vars);
             }
             StmtKind::Assign(place, op, value) => {
                 self.expr(place);
@@ -398,6 +440,7 @@ impl<'a> Flat<'a> {
             | StmtKind::Loop(_)
             | StmtKind::Critical(_)
             | StmtKind::Atomic(_)
+            | StmtKind::Switch { .. }
             | StmtKind::Either(_) => {}
         }
     }

@@ -21,7 +21,7 @@ impl<'a> Printer<'a> {
             ItemKind::Pool(name, cells) => {
                 flat.add("pool ");
                 flat.add(&name.text);
-                flat.length(Some(cells));
+                flat.dimensions(std::slice::from_ref(cells));
             }
             ItemKind::Shared(ty, vars) => {
                 flat.add("shared ");
@@ -150,7 +150,7 @@ impl<'a> Printer<'a> {
             flat.type_name(&field.ty);
             flat.add(" ");
             flat.add(&field.name.text);
-            flat.length(field.len.as_ref());
+            flat.dimensions(&field.dims);
             flat.push(";").text()
         };
         if self.may_be_flat(start, end) || fields.is_empty() {

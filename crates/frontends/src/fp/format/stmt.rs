@@ -1,8 +1,10 @@
 //! Formats statements, on one or several lines.
 
+use fencepost_ir::Span;
+
 use super::flat::Flat;
 use super::{Printer, WIDTH};
-use crate::fp::ast::{Block, Stmt, StmtKind};
+use crate::fp::ast::{Block, Case, Stmt, StmtKind};
 use crate::fp::lexer::Tok;
 
 impl Printer<'_> {
@@ -66,6 +68,10 @@ impl Printer<'_> {
                     }
                     head = ("} or".into(), close);
                 }
+            }
+            StmtKind::Switch { value, cases, close, .. } => {
+                let text = head(&|flat| flat.head("switch", value));
+                self.switch(&text, start, cases, *close);
             }
             StmtKind::Label(name, body) => {
                 let colon = self.find(Tok::Colon, name.span.end);
@@ -180,6 +186,30 @@ impl Printer<'_> {
         self.indent -= 1;
     }
 
+    /// Prints a `switch` on several lines. Labels are one level deeper than the head, statements two
+    /// levels.
+    fn switch(&mut self, head: &str, start: usize, cases: &[Case], close: Span) {
+        let brace = match cases.first().and_then(|case| case.labels.first()) {
+            Some(label) => self.lexed.tokens[self.token_at(label.span.start as usize) - 1].span,
+            None => self.lexed.tokens[self.token_at(close.start as usize) - 1].span,
+        };
+        self.line_or_close(start, brace.end as usize, &format!("{head} {{"));
+        self.begin_block();
+        for case in cases {
+            for label in &case.labels {
+                let mut flat = Flat::new(self.source);
+                flat.case_label(label);
+                self.line(label.span.start as usize, label.span.end as usize, &flat.text());
+            }
+            self.begin_block();
+            for stmt in &case.stmts {
+                self.stmt("", stmt.span.start as usize, stmt);
+            }
+            self.indent -= 1;
+        }
+        self.closing_line(close.start as usize, close.end as usize, "}");
+    }
+
     /// Prints `head { ... }` on several lines.
     pub(super) fn block(&mut self, head: &str, start: usize, block: &Block) {
         let (open, close) = (block.span.start as usize, block.span.end as usize);
@@ -206,6 +236,7 @@ fn is_compound(stmt: &Stmt) -> bool {
         | StmtKind::Loop(_)
         | StmtKind::Critical(_)
         | StmtKind::Atomic(_)
+        | StmtKind::Switch { .. }
         | StmtKind::Either(_) => true,
         StmtKind::Declare(..)
         | StmtKind::Assign(..)

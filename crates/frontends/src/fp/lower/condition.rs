@@ -9,8 +9,9 @@ use super::client::ClientResult;
 use super::labels::{Kind, Labels};
 use super::layout::Layout;
 use crate::fp::codes;
-use crate::fp::tree::{self, Claim, ExprKind, Place, Root, Unit};
-use crate::fp::types::{ProcId, TemplateId};
+use crate::fp::integers::{binary_op, unary_op, wrap};
+use crate::fp::tree::{self, Claim, ExprKind, Place, Root, Unit, elements};
+use crate::fp::types::{ProcId, TemplateId, Ty};
 
 /// Lowers the conditions of one program.
 pub(super) struct Conditions<'a> {
@@ -86,7 +87,7 @@ impl Conditions<'_> {
     ) -> Vec<Observable> {
         if let ExprKind::WholeArray(id) = &expr.kind {
             let base = self.layout.shared(*id);
-            let len = self.unit.shared[id.index()].len.unwrap_or(1);
+            let len = elements(&self.unit.shared[id.index()].dims);
             return (0..len).map(|at| Observable::Loc(Loc(base.0 + at))).collect();
         }
         let mut found = Vec::new();
@@ -103,8 +104,19 @@ impl Conditions<'_> {
         let mut boxed = |expr: &tree::Expr| Box::new(self.expr(expr, labels, diagnostics));
         match &expr.kind {
             ExprKind::Const(value) => Expr::Const(*value),
-            ExprKind::Unary(op, a) => Expr::Unary(*op, boxed(a)),
-            ExprKind::Binary(op, a, b) => Expr::Binary(*op, boxed(a), boxed(b)),
+            ExprKind::Unary(op, a) => match expr.ty {
+                Ty::Fixed(width) => unary_op(*op, width, *boxed(a)),
+                Ty::Bool | Ty::Int | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
+                    Expr::Unary(*op, boxed(a))
+                }
+            },
+            ExprKind::Binary(op, a, b) => match expr.ty {
+                Ty::Fixed(width) => binary_op(*op, width, *boxed(a), *boxed(b)),
+                Ty::Bool | Ty::Int | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
+                    Expr::Binary(*op, boxed(a), boxed(b))
+                }
+            },
+            ExprKind::Wrap(a, range) => wrap(*boxed(a), *range),
             ExprKind::Select(c, a, b) => Expr::Select(boxed(c), boxed(a), boxed(b)),
             ExprKind::Load(place) => Expr::Var(Observable::Loc(self.location(place))),
             ExprKind::ThreadRegister(template, value, local) => {
@@ -123,6 +135,7 @@ impl Conditions<'_> {
                 self.result(*proc, *number, expr.span, diagnostics)
             }
             ExprKind::Local(_)
+            | ExprKind::LocalElement(_)
             | ExprKind::Param
             | ExprKind::Update(..)
             | ExprKind::ChooseRange(..)
@@ -137,11 +150,12 @@ impl Conditions<'_> {
         let Root::Shared(id) = &place.root else {
             unreachable!("conditions contain no fields");
         };
-        let index = place.index.as_ref().map_or(0, |index| {
+        let dims = &self.unit.shared[id.index()].dims;
+        let index = place.indices.iter().zip(dims).fold(0, |at, (index, len)| {
             let ExprKind::Const(value) = index.kind else {
                 unreachable!("indices in conditions are constants");
             };
-            value as u32
+            at * len + value as u32
         });
         Loc(self.layout.shared(*id).0 + index)
     }

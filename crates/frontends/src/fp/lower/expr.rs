@@ -4,13 +4,14 @@
 //! operand can therefore be read later than the source order.
 
 use fencepost_ir::assemble::Target;
-use fencepost_ir::{Address, BinOp, Expr, Op, Reg, Span, UnOp, Update, Value};
+use fencepost_ir::{BinOp, Expr, Op, Reg, Span, UnOp, Update, Value};
 
 use super::labels::Kind;
 use super::thread::{Lowerer, Slot};
 use crate::fp::consts::inclusive_bounds;
+use crate::fp::integers::{binary_op, unary_op, wrap};
 use crate::fp::tree::{self, ExprKind, Place, Root};
-use crate::fp::types::{LocalId, VarTy};
+use crate::fp::types::{LocalId, Ty, VarTy};
 use crate::fp::{codes, limits};
 
 impl<'a> Lowerer<'_, 'a> {
@@ -29,14 +30,24 @@ impl<'a> Lowerer<'_, 'a> {
                 Slot::Reg(reg) => Expr::Var(*reg),
                 Slot::Alias(expr) => expr.clone(),
             },
-            ExprKind::Unary(op, a) => Expr::Unary(*op, Box::new(self.value(a))),
+            ExprKind::LocalElement(element) => self.element_value(element, expr.span),
+            ExprKind::Wrap(a, range) => wrap(self.value(a), *range),
+            ExprKind::Unary(op, a) => {
+                let a = self.value(a);
+                match expr.ty {
+                    Ty::Fixed(width) => unary_op(*op, width, a),
+                    Ty::Bool | Ty::Int | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
+                        Expr::Unary(*op, Box::new(a))
+                    }
+                }
+            }
             ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) if !b.pure => {
                 self.short_circuit(*op, a, b, None)
             }
             ExprKind::Binary(op, a, b) => {
                 let a = self.value(a);
                 let b = self.value(b);
-                Expr::Binary(*op, Box::new(a), Box::new(b))
+                self.arithmetic(*op, expr.ty, a, b)
             }
             ExprKind::Select(c, a, b) if a.pure && b.pure => {
                 let c = self.value(c);
@@ -64,6 +75,16 @@ impl<'a> Lowerer<'_, 'a> {
             | ExprKind::ClientResult(..)
             | ExprKind::WholeArray(_) => {
                 unreachable!("only conditions contain these")
+            }
+        }
+    }
+
+    /// Returns `a op b` with a result of type `ty`. A fixed-width integer wraps.
+    pub(super) fn arithmetic(&self, op: BinOp, ty: Ty, a: Expr<Reg>, b: Expr<Reg>) -> Expr<Reg> {
+        match ty {
+            Ty::Fixed(width) => binary_op(op, width, a, b),
+            Ty::Bool | Ty::Int | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
+                Expr::Binary(op, Box::new(a), Box::new(b))
             }
         }
     }
@@ -115,7 +136,7 @@ impl<'a> Lowerer<'_, 'a> {
         match &expr.kind {
             ExprKind::Load(place) => {
                 let from = self.address(place);
-                self.emit(Op::Load { reg, from }, expr.span, Kind::Load);
+                self.emit_load(place, Op::Load { reg, from }, expr.span);
             }
             ExprKind::Update(place, update) => self.update(place, update, Some(reg), expr.span),
             ExprKind::ChooseRange(lo, hi, inclusive) => {
@@ -153,6 +174,8 @@ impl<'a> Lowerer<'_, 'a> {
             ExprKind::Const(_)
             | ExprKind::Local(_)
             | ExprKind::Param
+            | ExprKind::LocalElement(_)
+            | ExprKind::Wrap(..)
             | ExprKind::Unary(..)
             | ExprKind::Binary(..)
             | ExprKind::Select(..)
@@ -223,53 +246,6 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit_branch(value, then, otherwise, span);
     }
 
-    /// Lowers the address of a place.
-    pub(super) fn address(&mut self, place: &'a Place) -> Address {
-        let unit = self.context.unit;
-        let (base, cell, len) = match &place.root {
-            Root::Shared(id) => {
-                (self.context.layout.shared(*id), None, unit.shared[id.index()].len)
-            }
-            Root::Field { pool, field, of } => {
-                let reference = self.value(of);
-                let record = &unit.records[pool.index()];
-                let mut base = self.context.layout.pools[pool.index()].base;
-                base.0 += record.offset(*field);
-                (base, Some((*pool, reference)), record.fields[*field].len)
-            }
-        };
-        let (Some(index), Some(len)) = (&place.index, len) else {
-            return Address { base, cell, index: None };
-        };
-        let value = self.value(index);
-        match value.as_const() {
-            Some(at) if at >= 0 && (at as u32) < len => {
-                let mut base = base;
-                base.0 += at as u32;
-                Address { base, cell, index: None }
-            }
-            Some(at) => {
-                self.warn_out_of_bounds(at, len, index.span);
-                Address { base, cell, index: Some((len, value)) }
-            }
-            None => Address { base, cell, index: Some((len, value)) },
-        }
-    }
-
-    fn warn_out_of_bounds(&mut self, at: Value, len: u32, span: Span) {
-        if self.context.reported.insert((codes::OUT_OF_BOUNDS, span)) {
-            let thread = match self.param {
-                Some(value) => format!(" in `{}({value})`", self.frame.function),
-                None => String::new(),
-            };
-            self.context
-                .diagnostics
-                .warning(codes::OUT_OF_BOUNDS, span, format!("index {at} is out of bounds"))
-                .label(format!("is {at}{thread}; the array has {len} elements"))
-                .hint("correct the index or the size of the array; executing this is a fault");
-        }
-    }
-
     /// Lowers an update.
     pub(super) fn update(
         &mut self,
@@ -286,14 +262,14 @@ impl<'a> Lowerer<'_, 'a> {
                 Update::Cas { expected, new }
             }
             tree::Update::Swap(new) => Update::Swap { new: self.value(new) },
-            tree::Update::Add(by) => Update::Add { by: self.value(by) },
+            tree::Update::Add(by) => Update::Add { by: self.value(by), wrap: place.ty.wraps() },
             tree::Update::Sub(by) => {
                 let by = Expr::Unary(UnOp::Neg, Box::new(self.value(by)));
-                Update::Add { by: by.fold() }
+                Update::Add { by: by.fold(), wrap: place.ty.wraps() }
             }
             tree::Update::Bits(op, by) => Update::Bits { op: *op, by: self.value(by) },
         };
-        self.emit(Op::Update { reg, at, update }, span, Kind::Update);
+        self.emit_update(place, at, update, reg, span);
     }
 
     /// Returns the first and last value of the range of a `choose`.
@@ -345,7 +321,7 @@ impl<'a> Lowerer<'_, 'a> {
             self.emit(Op::Choose { reg, lo: first, hi: end }, expr.span, Kind::Choose);
             return Expr::Var(reg);
         }
-        let index = self.temporary(VarTy::plain(crate::fp::types::Ty::Int), expr.span);
+        let index = self.temporary(VarTy::plain(Ty::Int), expr.span);
         let hi = values.len() as Value - 1;
         self.emit(Op::Choose { reg: index, lo: 0, hi }, expr.span, Kind::Choose);
         let mut chain = Expr::Const(end);
@@ -387,15 +363,19 @@ impl<'a> Lowerer<'_, 'a> {
                 Root::Shared(_) => false,
                 Root::Field { of, .. } => self.reads(of, reg),
             };
-            root || place.index.as_ref().is_some_and(|index| self.reads(index, reg))
+            root || place.indices.iter().any(|index| self.reads(index, reg))
         };
         match &expr.kind {
             ExprKind::Local(local) => match &self.frame.slots[local.index()] {
                 Slot::Reg(slot) => *slot == reg,
                 Slot::Alias(alias) => *alias == Expr::Var(reg),
             },
+            ExprKind::LocalElement(element) => {
+                self.element_registers(element).contains(&reg)
+                    || element.indices.iter().any(|index| self.reads(index, reg))
+            }
             ExprKind::Load(at) => place(at),
-            ExprKind::Unary(_, a) => self.reads(a, reg),
+            ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) => self.reads(a, reg),
             ExprKind::Binary(_, a, b) => self.reads(a, reg) || self.reads(b, reg),
             ExprKind::Select(c, a, b) => {
                 self.reads(c, reg) || self.reads(a, reg) || self.reads(b, reg)

@@ -21,6 +21,18 @@ pub(super) enum Kind {
     Assume,
     Assert,
     Fence,
+    /// The fence before an access with a memory order.
+    FenceBefore,
+    /// The fence after an access with a memory order.
+    FenceAfter,
+    /// The branch on the result of a compare-and-exchange before its fence.
+    FenceBranch,
+    /// The number of a local array's element.
+    Index(u32),
+    /// The assignment to one register of a local array.
+    Element(u32),
+    /// The comparison of a `switch` with a constant.
+    Case,
     Drain,
     New,
     Free,
@@ -87,7 +99,9 @@ impl<'a> Labels<'a> {
         let before = self.infos.len();
         let label = self.get(gap.at, Kind::Place(gap.wrap.map(|w| w.start)), function);
         if self.infos.len() > before {
-            let text = if gap.at_end { "}".into() } else { self.text(gap.head) };
+            // The head is empty where a fence adds the closing brace.
+            let text = self.text(gap.head);
+            let text = if gap.at_end && text.is_empty() { "}".into() } else { text };
             self.infos[label.index()].text = text;
         }
         label

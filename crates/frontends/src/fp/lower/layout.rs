@@ -2,7 +2,7 @@
 
 use fencepost_ir::{Loc, Location, Pool};
 
-use crate::fp::tree::Unit;
+use crate::fp::tree::{Unit, element_suffix, elements};
 use crate::fp::types::{SharedId, Ty, VarTy, to_ir};
 
 /// The memory layout of the programs of a file.
@@ -22,11 +22,7 @@ impl Layout {
         for shared in &unit.shared {
             layout.shared.push(Loc::from_index(layout.locations.len()));
             for (at, init) in shared.init.iter().enumerate() {
-                let name = match shared.len {
-                    Some(_) => format!("{}[{at}]", shared.name),
-                    None => shared.name.clone(),
-                };
-                layout.push(unit, name, shared.ty, *init);
+                layout.push(unit, shared.element_name(at as u32), shared.ty, *init);
             }
         }
         for record in &unit.records {
@@ -40,11 +36,9 @@ impl Layout {
             });
             for cell in 1..=record.cells {
                 for field in &record.fields {
-                    for at in 0..field.len.unwrap_or(1) {
-                        let mut name = format!("{}#{cell}.{}", record.name, field.name);
-                        if field.len.is_some() {
-                            name.push_str(&format!("[{at}]"));
-                        }
+                    for at in 0..elements(&field.dims) {
+                        let element = element_suffix(&field.dims, at);
+                        let name = format!("{}#{cell}.{}{element}", record.name, field.name);
                         layout.push(unit, name, field.ty, 0);
                     }
                 }
@@ -57,7 +51,7 @@ impl Layout {
         self.size += 1 + match ty.ty {
             // The type of a location contains a copy of the names of the enum constants.
             Ty::Enum(id) => unit.enums[id.index()].constants.len() as u64 / 2,
-            Ty::Bool | Ty::Int | Ty::Ref(_) | Ty::Null => 0,
+            Ty::Bool | Ty::Int | Ty::Fixed(_) | Ty::Ref(_) | Ty::Null => 0,
         };
         // Above the limit, the file is rejected later. Do not allocate more memory.
         if self.size <= crate::fp::limits::TOTAL {

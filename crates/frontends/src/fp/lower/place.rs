@@ -42,7 +42,7 @@ impl Lowerer<'_, '_> {
     }
 
     fn place(&mut self, label: Label, gap: &Gap, written: Option<(FenceKinds, Span)>) {
-        let loops = self.frame.loops.len() as u32;
+        let loops = self.frame.loops.iter().filter(|around| !around.switch).count() as u32;
         let Gap { at, at_end, wrap, .. } = *gap;
         if let Some(places) = &mut self.context.places {
             places.insert(label, Place { label, offset: at.start, at_end, wrap, loops, written });

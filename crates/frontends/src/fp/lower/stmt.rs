@@ -5,8 +5,9 @@ use fencepost_ir::{BinOp, Expr, Op, Span};
 
 use super::labels::Kind;
 use super::thread::{Loop, Lowerer};
+use crate::fp::integers::wrap;
 use crate::fp::tree::{self, ExprKind, Stmt, StmtKind};
-use crate::fp::types::VarTy;
+use crate::fp::types::{Ty, VarTy};
 
 impl<'a> Lowerer<'_, 'a> {
     pub(super) fn stmts(&mut self, stmts: &'a [Stmt]) {
@@ -56,6 +57,8 @@ impl<'a> Lowerer<'_, 'a> {
                     }
                     ExprKind::Const(_)
                     | ExprKind::Local(_)
+                    | ExprKind::LocalElement(_)
+                    | ExprKind::Wrap(..)
                     | ExprKind::Param
                     | ExprKind::Unary(..)
                     | ExprKind::Binary(..)
@@ -69,6 +72,13 @@ impl<'a> Lowerer<'_, 'a> {
                     }
                 }
             }
+            StmtKind::AssignWaiting(local, value, range) => {
+                let reg = self.slot(*local);
+                let expr = self.value(value);
+                self.wait_for_range(&expr, *range, span);
+                self.emit(Op::Assign { reg, expr }, span, Kind::Assign);
+            }
+            StmtKind::AssignElement(element, value) => self.assign_element(element, value, span),
             StmtKind::Modify(local, op, value) => {
                 let reg = self.slot(*local);
                 let value = self.value(value);
@@ -78,15 +88,18 @@ impl<'a> Lowerer<'_, 'a> {
             StmtKind::Store(place, value) => {
                 let to = self.address(place);
                 let value = self.value(value);
-                self.emit(Op::Store { to, value }, span, Kind::Store);
+                self.emit_store(place, to, value, span);
             }
             StmtKind::StoreModify(place, op, value) => {
                 let to = self.address(place);
                 let old = self.temporary(VarTy::plain(place.ty.ty), span);
                 self.emit(Op::Load { reg: old, from: to.clone() }, place.span, Kind::Load);
                 let value = self.value(value);
-                let value = Expr::Binary(*op, Box::new(Expr::Var(old)), Box::new(value));
-                self.emit(Op::Store { to, value }, span, Kind::Store);
+                let mut value = self.arithmetic(*op, place.ty.ty, Expr::Var(old), value);
+                if let Some(range) = place.ty.wraps().filter(|_| place.ty.ty == Ty::Int) {
+                    value = wrap(value, range);
+                }
+                self.emit_store(place, to, value, span);
             }
             StmtKind::Eval(expr) => self.eval(expr),
             StmtKind::If(cond, head, then, otherwise) => {
@@ -100,7 +113,7 @@ impl<'a> Lowerer<'_, 'a> {
                     self.branch(cond, start, exit, *head);
                 }
                 self.code.bind(start);
-                self.in_loop(Loop { exit, again, critical: self.critical }, body);
+                self.in_loop(exit, again, body);
                 self.code.bind(again);
                 if let Some(step) = step {
                     self.stmt(step);
@@ -112,13 +125,16 @@ impl<'a> Lowerer<'_, 'a> {
                 let (start, again, exit) =
                     (self.code.target(), self.code.target(), self.code.target());
                 self.code.bind(start);
-                self.in_loop(Loop { exit, again, critical: self.critical }, body);
+                self.in_loop(exit, again, body);
                 self.code.bind(again);
                 self.branch(cond, start, exit, *head);
                 self.code.bind(exit);
             }
-            StmtKind::Break => self.loop_jump(span, |inner| inner.exit),
-            StmtKind::Continue => self.loop_jump(span, |inner| inner.again),
+            StmtKind::Switch(value, head, cases) => self.switch(value, *head, cases),
+            StmtKind::Break => self.loop_jump(span, |inner| (inner.exit, inner.critical)),
+            StmtKind::Continue => {
+                self.loop_jump(span, |inner| (inner.again, inner.continue_critical));
+            }
             StmtKind::Goto(label, outside) => {
                 let target = self.frame.labels[*label];
                 self.leave_critical_unless(!outside || self.frame.critical, span);
@@ -185,16 +201,19 @@ impl<'a> Lowerer<'_, 'a> {
         self.code.bind(done);
     }
 
-    fn in_loop(&mut self, around: Loop, body: &'a Stmt) {
+    fn in_loop(&mut self, exit: Target, again: Target, body: &'a Stmt) {
+        let critical = self.critical;
+        let around = Loop { exit, again, critical, continue_critical: critical, switch: false };
         self.frame.loops.push(around);
         self.stmt(body);
         self.frame.loops.pop();
     }
 
-    fn loop_jump(&mut self, span: Span, target: impl FnOnce(Loop) -> Target) {
+    fn loop_jump(&mut self, span: Span, target: impl FnOnce(Loop) -> (Target, bool)) {
         let inner = *self.frame.loops.last().expect("`break` and `continue` are inside a loop");
-        self.leave_critical_unless(inner.critical, span);
-        self.emit_jump(target(inner), span);
+        let (target, critical) = target(inner);
+        self.leave_critical_unless(critical, span);
+        self.emit_jump(target, span);
     }
 
     /// Lowers an expression whose value is not used.
@@ -204,6 +223,8 @@ impl<'a> Lowerer<'_, 'a> {
             ExprKind::Update(place, update) => self.update(place, update, None, expr.span),
             ExprKind::Const(_)
             | ExprKind::Local(_)
+            | ExprKind::LocalElement(_)
+            | ExprKind::Wrap(..)
             | ExprKind::Param
             | ExprKind::Load(_)
             | ExprKind::Unary(..)

@@ -23,13 +23,18 @@ pub(super) enum Slot {
     Alias(Expr<Reg>),
 }
 
-/// A loop that encloses the current statement.
+/// A loop or `switch` that encloses the current statement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loop {
     pub(super) exit: Target,
+    /// The target of `continue`: the innermost loop. Unused in a `switch` outside of all loops.
     pub(super) again: Target,
-    /// Whether the whole loop is inside a `critical` block.
+    /// Whether the whole loop or `switch` is inside a `critical` block.
     pub(super) critical: bool,
+    /// Whether the whole innermost loop is inside a `critical` block.
+    pub(super) continue_critical: bool,
+    /// Whether this is a `switch`.
+    pub(super) switch: bool,
 }
 
 /// The current body.
@@ -298,12 +303,24 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         otherwise: Target,
         span: Span,
     ) {
+        self.emit_branch_of(cond, then, otherwise, span, Kind::Branch);
+    }
+
+    /// Emits a branch whose label has this kind.
+    pub(super) fn emit_branch_of(
+        &mut self,
+        cond: Expr<Reg>,
+        then: Target,
+        otherwise: Target,
+        span: Span,
+        kind: Kind,
+    ) {
         match cond.as_const() {
             Some(0) => self.emit_jump(otherwise, span),
             Some(_) => self.emit_jump(then, span),
             None => {
                 if self.check_size(span) {
-                    let label = self.label(span, Kind::Branch);
+                    let label = self.label(span, kind);
                     self.code.at(label, self.critical);
                     self.code.branch(cond, then, otherwise);
                 }

@@ -55,7 +55,8 @@ impl<'a> Lowerer<'_, 'a> {
 fn reads_location(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Load(_) | ExprKind::Update(..) => true,
-        ExprKind::Unary(_, a) => reads_location(a),
+        ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) => reads_location(a),
+        ExprKind::LocalElement(element) => element.indices.iter().any(reads_location),
         ExprKind::Binary(_, a, b) => reads_location(a) || reads_location(b),
         ExprKind::Select(c, a, b) => reads_location(c) || reads_location(a) || reads_location(b),
         ExprKind::Const(_)

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use fencepost_ir::{Diagnostics, PoolId, Span, Value};
 
+use super::values::list_values;
 use super::{Attributes, Global, Globals, Signature, TemplateSignature, too_many};
 use crate::fp::ast::{self, AttributeKind, Initial, ItemKind};
 use crate::fp::codes;
 use crate::fp::limits;
 use crate::fp::suggest::did_you_mean;
-use crate::fp::tree::{Field, Record, Shared};
+use crate::fp::tree::{Field, Record, Shared, elements};
 use crate::fp::types::{EnumId, EnumInfo, ProcId, SharedId, TemplateId, Ty, VarTy};
 
 impl Globals {
@@ -27,10 +28,10 @@ impl Globals {
     }
 }
 
-struct Collector<'a> {
-    globals: Globals,
-    source: &'a str,
-    diagnostics: &'a mut Diagnostics,
+pub(super) struct Collector<'a> {
+    pub(super) globals: Globals,
+    pub(super) source: &'a str,
+    pub(super) diagnostics: &'a mut Diagnostics,
     /// The number of locations declared so far.
     locations: u64,
 }
@@ -39,6 +40,7 @@ impl Collector<'_> {
     /// Declares enums with their constants, and the names of records. Runs first, because all other
     /// declarations can mention types.
     fn types(&mut self, file: &ast::File) {
+        let values = super::values::value_records(file);
         for item in &file.items {
             if let ItemKind::Enum(name, constants) = &item.kind {
                 self.enumeration(name, constants);
@@ -49,9 +51,16 @@ impl Collector<'_> {
                     too_many(self.diagnostics, name.span, "records", limit + 1, limit);
                     return;
                 }
+                let record = Record { name: name.text.clone(), fields: vec![], cells: 0 };
+                if values.contains(name.text.as_str()) {
+                    let global = Global::ValueRecord(self.globals.value_records.len());
+                    if self.globals.add(name, global, self.diagnostics) {
+                        self.globals.value_records.push(record);
+                    }
+                    continue;
+                }
                 let id = PoolId::from_index(self.globals.records.len());
                 if self.globals.add(name, Global::Record(id), self.diagnostics) {
-                    let record = Record { name: name.text.clone(), fields: vec![], cells: 0 };
                     self.globals.records.push(record);
                 }
             }
@@ -158,9 +167,14 @@ impl Collector<'_> {
             let ItemKind::Record(name, fields) = &item.kind else {
                 continue;
             };
-            let Some(id) = self.record_declared_at(name) else {
-                continue;
+            let pool = self.record_declared_at(name);
+            let value = match self.globals.get(&name.text) {
+                Some((Global::ValueRecord(at), span)) if span == name.span => Some(at),
+                Some(_) | None => None,
             };
+            if pool.is_none() && value.is_none() {
+                continue;
+            }
             if fields.is_empty() {
                 let message = format!("record `{}` has no fields", name.text);
                 self.diagnostics
@@ -168,15 +182,8 @@ impl Collector<'_> {
                     .label("a record must have at least one field")
                     .hint(format!("add a field: `record {} {{ int value; }}`", name.text));
             }
-            let mut stride = 0;
-            for field in fields {
-                let Some(field) = self.field(field) else {
-                    continue;
-                };
-                let record = &mut self.globals.records[id.index()];
-                stride += u64::from(field.len.unwrap_or(1));
-                record.fields.push(field);
-            }
+            let checked: Vec<Field> = fields.iter().filter_map(|f| self.field(f)).collect();
+            let stride: u64 = checked.iter().map(|f| u64::from(elements(&f.dims))).sum();
             let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
             for ast::Field { name, .. } in fields {
                 if let Some(first) = seen.insert(&name.text, name.span) {
@@ -188,23 +195,28 @@ impl Collector<'_> {
                         .hint("rename one of the fields");
                 }
             }
-            let cells = u64::from(self.globals.records[id.index()].cells);
-            self.take_locations(cells * stride, name.span);
+            match (pool, value) {
+                (Some(id), _) => {
+                    let record = &mut self.globals.records[id.index()];
+                    record.fields = checked;
+                    let cells = u64::from(record.cells);
+                    self.take_locations(cells * stride, name.span);
+                }
+                (None, Some(at)) => self.globals.value_records[at].fields = checked,
+                (None, None) => {}
+            }
         }
     }
 
     fn field(&mut self, field: &ast::Field) -> Option<Field> {
         let ty = self.globals.resolve_type(&field.ty, self.source, self.diagnostics);
-        let len = match &field.len {
-            Some(len) => Some(self.size(len, "elements of an array")?),
-            None => None,
-        };
+        let dims = self.dimensions(&field.dims, field.name.span)?;
         let ty = ty.filter(|ty| self.zero_fits(*ty, field.name.span))?;
-        Some(Field { name: field.name.text.clone(), ty, len })
+        Some(Field { name: field.name.text.clone(), ty, dims })
     }
 
     /// Reports an error if a variable of this type cannot start as 0.
-    fn zero_fits(&mut self, ty: VarTy, span: Span) -> bool {
+    pub(super) fn zero_fits(&mut self, ty: VarTy, span: Span) -> bool {
         if !ty.contains(0) {
             self.diagnostics
                 .error(codes::BAD_CONSTANT, span, "the initial value 0 is outside the range")
@@ -214,7 +226,7 @@ impl Collector<'_> {
         ty.contains(0)
     }
 
-    fn take_locations(&mut self, count: u64, span: Span) -> bool {
+    pub(super) fn take_locations(&mut self, count: u64, span: Span) -> bool {
         let before = self.locations;
         self.locations = self.locations.saturating_add(count);
         if self.locations > limits::LOCATIONS && before <= limits::LOCATIONS {
@@ -239,11 +251,33 @@ impl Collector<'_> {
         Some(value as u32)
     }
 
+    /// Evaluates the dimensions of an array.
+    pub(super) fn dimensions(&mut self, dims: &[ast::Expr], span: Span) -> Option<Vec<u32>> {
+        let mut sizes = Vec::new();
+        for len in dims {
+            sizes.push(self.size(len, "elements of an array")?);
+        }
+        let total = sizes.iter().fold(1u64, |all, len| all.saturating_mul(u64::from(*len)));
+        if total > limits::LOCATIONS {
+            too_many(self.diagnostics, span, "elements of an array", total, limits::LOCATIONS);
+            return None;
+        }
+        Some(sizes)
+    }
+
     fn variables(&mut self, file: &ast::File) {
         for item in &file.items {
             let ItemKind::Shared(ty, vars) = &item.kind else {
                 continue;
             };
+            if let ast::TypeKind::Named(name) = &ty.kind
+                && let Some((Global::ValueRecord(record), _)) = self.globals.get(&name.text)
+            {
+                for var in vars {
+                    self.record_variable(record, var);
+                }
+                continue;
+            }
             let ty = self.globals.resolve_type(ty, self.source, self.diagnostics);
             for var in vars {
                 let shared = ty.and_then(|ty| self.variable(ty, var));
@@ -257,11 +291,8 @@ impl Collector<'_> {
     }
 
     fn variable(&mut self, ty: VarTy, var: &ast::Declarator) -> Option<Shared> {
-        let len = match &var.len {
-            Some(len) => Some(self.size(len, "elements of an array")?),
-            None => None,
-        };
-        let count = len.unwrap_or(1) as usize;
+        let dims = self.dimensions(&var.dims, var.name.span)?;
+        let count = elements(&dims) as usize;
         if !self.take_locations(count as u64, var.name.span) {
             return None;
         }
@@ -274,29 +305,12 @@ impl Collector<'_> {
             }
             Some(Initial::One(value)) => vec![self.initial(ty, value)?; count],
             Some(Initial::List(values, span)) => {
-                if len.is_none() || values.len() != count {
-                    let (message, hint) = match len {
-                        None => (
-                            format!("`{}` is not an array", var.name.text),
-                            "write a single value: `= 0`",
-                        ),
-                        Some(_) => (
-                            format!("{} values for {count} elements", values.len()),
-                            "write one value for each element, or a single value for all: `= 0`",
-                        ),
-                    };
-                    self.diagnostics
-                        .error(codes::ARRAY, *span, message)
-                        .label("a list has one value for each element of an array")
-                        .related(var.name.span, "declared here")
-                        .hint(hint);
-                    return None;
-                }
-                let values: Vec<_> = values.iter().map(|v| self.initial(ty, v)).collect();
+                let values = list_values(values, *span, &dims, &var.name, self.diagnostics)?;
+                let values: Vec<_> = values.into_iter().map(|v| self.initial(ty, v)).collect();
                 values.into_iter().collect::<Option<Vec<Value>>>()?
             }
         };
-        Some(Shared { name: var.name.text.clone(), ty, len, init })
+        Some(Shared { name: var.name.text.clone(), field: None, ty, dims, init })
     }
 
     fn initial(&mut self, ty: VarTy, expr: &ast::Expr) -> Option<Value> {
@@ -327,19 +341,19 @@ impl Collector<'_> {
     fn procedure(&mut self, procedure: &ast::Procedure, letters: &mut Vec<(char, Span)>) {
         let mut broken = false;
         let returns = procedure.returns.as_ref().and_then(|ty| {
-            let ty = self.globals.resolve_type(ty, self.source, self.diagnostics);
+            let ty = self.value_type(ty);
             broken |= ty.is_none();
             ty
         });
         let mut params = Vec::new();
         for (ty, name) in &procedure.params {
-            match self.globals.resolve_type(ty, self.source, self.diagnostics) {
+            match self.value_type(ty) {
                 Some(ty) => params.push((name.clone(), ty)),
                 None => broken = true,
             }
         }
         let letter = procedure.letter.as_ref().and_then(|name| {
-            if params.iter().any(|(_, ty)| ty.ty != Ty::Int) {
+            if params.iter().any(|(_, ty)| !ty.ty.is_number()) {
                 self.diagnostics
                     .error(
                         codes::CLIENT,

@@ -90,6 +90,10 @@ impl Parser<'_> {
                 Tok::Dot => {
                     self.advance();
                     let field = self.name()?;
+                    if self.eat(Tok::LParen) {
+                        expr = self.method(expr, field)?;
+                        continue;
+                    }
                     let span = expr.span.to(field.span);
                     expr = self.node(ExprKind::Field(Box::new(expr), field), span)?;
                 }

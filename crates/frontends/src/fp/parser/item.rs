@@ -4,8 +4,8 @@ use fencepost_ir::Quantifier;
 
 use super::{ParseResult, Parser, SyntaxError, TrailingComma};
 use crate::fp::ast::{
-    Attribute, AttributeKind, Client, Declarator, Field, Initial, Item, ItemKind, Name, Procedure,
-    Thread,
+    Attribute, AttributeKind, Client, Declarator, Expr, Field, Initial, Item, ItemKind, Name,
+    Procedure, Thread,
 };
 use crate::fp::codes;
 use crate::fp::lexer::Tok;
@@ -132,35 +132,38 @@ impl Parser<'_> {
         while !self.eat(Tok::RBrace) {
             let ty = self.type_name()?;
             let name = self.name()?;
-            let len = self.length()?;
+            let dims = self.dimensions()?;
             self.expect(Tok::Semi)?;
-            fields.push(Field { ty, name, len });
+            fields.push(Field { ty, name, dims });
         }
         Ok(fields)
     }
 
-    fn length(&mut self) -> ParseResult<Option<crate::fp::ast::Expr>> {
-        if !self.eat(Tok::LBracket) {
-            return Ok(None);
+    fn dimensions(&mut self) -> ParseResult<Vec<Expr>> {
+        let mut dims = Vec::new();
+        while self.eat(Tok::LBracket) {
+            dims.push(self.expr()?);
+            self.expect(Tok::RBracket)?;
         }
-        let len = self.expr()?;
-        self.expect(Tok::RBracket)?;
-        Ok(Some(len))
+        Ok(dims)
     }
 
-    fn declarator(&mut self) -> ParseResult<Declarator> {
+    pub(super) fn declarator(&mut self) -> ParseResult<Declarator> {
         let name = self.name()?;
-        let len = self.length()?;
-        let init = if !self.eat(Tok::Assign) {
-            None
-        } else if self.peek() == Tok::LBrace {
-            let open = self.advance().span;
-            let list = self.comma_separated(Tok::RBrace, TrailingComma::Optional, Self::expr)?;
-            Some(Initial::List(list, open.to(self.previous())))
-        } else {
-            Some(Initial::One(self.expr()?))
-        };
-        Ok(Declarator { name, len, init })
+        let dims = self.dimensions()?;
+        let init = if self.eat(Tok::Assign) { Some(self.initial()?) } else { None };
+        Ok(Declarator { name, dims, init })
+    }
+
+    fn initial(&mut self) -> ParseResult<Initial> {
+        if self.peek() != Tok::LBrace {
+            return Ok(Initial::One(self.expr()?));
+        }
+        let open = self.advance().span;
+        let list = self.nested(|parser| {
+            parser.comma_separated(Tok::RBrace, TrailingComma::Optional, Self::initial)
+        })?;
+        Ok(Initial::List(list, open.to(self.previous())))
     }
 
     fn procedure(&mut self, operation: bool) -> ParseResult<Procedure> {

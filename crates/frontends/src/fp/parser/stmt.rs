@@ -27,6 +27,7 @@ impl Parser<'_> {
                 | StmtKind::Critical(_)
                 | StmtKind::Atomic(_)
                 | StmtKind::Either(_)
+                | StmtKind::Switch { .. }
                 | StmtKind::Empty
                 | StmtKind::Label(..)
         );
@@ -71,6 +72,7 @@ impl Parser<'_> {
             Tok::Free => |parser| Ok(StmtKind::Free(parser.parenthesised()?)),
             Tok::Bool | Tok::Int => Self::declaration,
             Tok::Name if self.is_word_before("either", Tok::LBrace) => Self::either,
+            Tok::Name if self.is_word_before("switch", Tok::LParen) => Self::switch,
             Tok::Name if self.peek_second() == Tok::Name => Self::declaration,
             Tok::Name if self.peek_second() == Tok::Colon => Self::label,
             Tok::Name => Self::simple,
@@ -145,9 +147,9 @@ impl Parser<'_> {
         self.advance();
         let mut kinds = Vec::new();
         if self.peek() != Tok::Semi {
-            kinds.push(self.name()?);
+            kinds.push(self.order_name()?);
             while self.eat(Tok::Comma) {
-                kinds.push(self.name()?);
+                kinds.push(self.order_name()?);
             }
         }
         Ok(StmtKind::Fence(kinds))
@@ -168,8 +170,8 @@ impl Parser<'_> {
         self.nested(Self::stmt).map(Box::new)
     }
 
-    /// Parses `if (c)` or `while (c)`, starting at the keyword.
-    fn head(&mut self) -> ParseResult<(Expr, Span)> {
+    /// Parses `if (c)`, `while (c)` or `switch (e)`, starting at the keyword.
+    pub(super) fn head(&mut self) -> ParseResult<(Expr, Span)> {
         let start = self.span();
         let cond = self.parenthesised()?;
         Ok((cond, start.to(self.previous())))
@@ -197,9 +199,7 @@ impl Parser<'_> {
         let ty = self.type_name()?;
         let mut vars = Vec::new();
         loop {
-            let name: Name = self.name()?;
-            let value = if self.eat(Tok::Assign) { Some(self.expr()?) } else { None };
-            vars.push((name, value));
+            vars.push(self.declarator()?);
             if !self.eat(Tok::Comma) {
                 return Ok(StmtKind::Declare(ty, vars));
             }
@@ -249,7 +249,9 @@ impl Parser<'_> {
                 let up = self.advance().kind == Tok::PlusPlus;
                 return Ok(StmtKind::Step(place, if up { BinOp::Add } else { BinOp::Sub }));
             }
-            _ if matches!(place.kind, ExprKind::Call(..)) => return Ok(StmtKind::Eval(place)),
+            _ if matches!(place.kind, ExprKind::Call(..) | ExprKind::Method(..)) => {
+                return Ok(StmtKind::Eval(place));
+            }
             found => {
                 let hint = match found {
                     Tok::EqEq => Some("write `=` to assign; `==` compares".to_string()),

@@ -31,6 +31,10 @@ fn parenthesised(expr: &Expr) -> String {
                 args.iter().map(parenthesised).collect::<Vec<_>>().join(", ")
             )
         }
+        ExprKind::Method(base, name, args) => {
+            let args: Vec<String> = args.iter().map(parenthesised).collect();
+            format!("{}.{}({})", parenthesised(base), name.text, args.join(", "))
+        }
         ExprKind::ChooseRange(range) => {
             format!("choose({}..{})", parenthesised(&range.lo), parenthesised(&range.hi))
         }

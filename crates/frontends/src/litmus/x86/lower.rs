@@ -567,8 +567,8 @@ fn locked_update(mnemonic: Mnemonic, by: &Expr<Reg>) -> Option<Update> {
     let bits = |op| Some(Update::Bits { op, by: by.clone() });
     let negative = || Expr::Unary(UnOp::Neg, Box::new(by.clone())).fold();
     match mnemonic {
-        Mnemonic::Inc | Mnemonic::Add => Some(Update::Add { by: by.clone() }),
-        Mnemonic::Dec | Mnemonic::Sub => Some(Update::Add { by: negative() }),
+        Mnemonic::Inc | Mnemonic::Add => Some(Update::Add { by: by.clone(), wrap: None }),
+        Mnemonic::Dec | Mnemonic::Sub => Some(Update::Add { by: negative(), wrap: None }),
         Mnemonic::And => bits(BinOp::BitAnd),
         Mnemonic::Or => bits(BinOp::BitOr),
         Mnemonic::Xor => bits(BinOp::BitXor),

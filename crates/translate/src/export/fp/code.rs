@@ -292,7 +292,7 @@ impl<'a, 'b> Code<'a, 'b> {
                     Update::Swap { new } => {
                         (format!("swap({place}, {})", value(new)?), kind.clone())
                     }
-                    Update::Add { by } => {
+                    Update::Add { by, .. } => {
                         (format!("fetch_add({place}, {})", value(by)?), ValueType::Int)
                     }
                     Update::Bits { op, by } => {

@@ -167,7 +167,7 @@ impl ThreadEmitter<'_> {
                 let with = self.exchange_operand(reg, new)?;
                 self.emit(Instruction::Exchange { at, with });
             }
-            Update::Add { by } => {
+            Update::Add { by, .. } => {
                 self.code.computes = true;
                 match reg {
                     None => {

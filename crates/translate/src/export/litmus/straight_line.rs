@@ -133,8 +133,11 @@ fn update(old: Reg, value: &Expr<Reg>) -> Option<Update> {
     }
     let by = by.clone();
     match op {
-        BinOp::Add => Some(Update::Add { by }),
-        BinOp::Sub => by.as_const()?.checked_neg().map(|by| Update::Add { by: Expr::Const(by) }),
+        BinOp::Add => Some(Update::Add { by, wrap: None }),
+        BinOp::Sub => {
+            let by = Expr::Const(by.as_const()?.checked_neg()?);
+            Some(Update::Add { by, wrap: None })
+        }
         BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => Some(Update::Bits { op: *op, by }),
         BinOp::Mul
         | BinOp::Div

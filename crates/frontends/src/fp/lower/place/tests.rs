@@ -219,7 +219,7 @@ fn fences_in_corner_cases_match_the_text() {
 
 #[test]
 fn fences_in_corpus_programs_match_the_text_campaign() {
-    let folders = ["litmus", "mutex", "papers", "regress", "structures", "waiting"];
+    let folders = ["litmus", "mutex", "papers", "regress", "structures", "waiting", "orders"];
     let sources: Vec<_> = folders.iter().flat_map(|folder| corpus::sample(folder, 3)).collect();
     for (_, source) in &sources {
         check_placements(source);

@@ -5,11 +5,11 @@ use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Reg, Span, UnOp, Update
 use super::super::super::error::LitmusError;
 use super::super::ast::{Expression, ExpressionKind};
 use super::super::functions::{
-    self, AddUnless, FencesAround, FunctionInfo, FunctionKind, LocationArgument, MemoryOrder,
-    Operands, Returns, UpdateKind,
+    self, AddUnless, FunctionInfo, FunctionKind, LocationArgument, Operands, Returns, UpdateKind,
 };
 use super::Lowerer;
 use super::value::{ResultUse, binary};
+use crate::orders::{FencesAround, MemoryOrder};
 
 /// A resolved call. `arguments` excludes the memory orders, which `order` combines.
 pub(super) struct Call<'e> {
@@ -60,7 +60,7 @@ impl Lowerer<'_> {
         let mut given_orders = Vec::new();
         for argument in last {
             let order = match &argument.kind {
-                ExpressionKind::Name(word) => MemoryOrder::by_name(word),
+                ExpressionKind::Name(word) => MemoryOrder::by_c11_name(word),
                 _ => None,
             };
             given_orders.push(order.ok_or_else(|| {
@@ -215,11 +215,11 @@ impl Lowerer<'_> {
         let (update, op) = match update_kind {
             UpdateKind::Swap => (Update::Swap { new: value.clone() }, None),
             UpdateKind::Add { negative: false } => {
-                (Update::Add { by: value.clone() }, Some(BinOp::Add))
+                (Update::Add { by: value.clone(), wrap: None }, Some(BinOp::Add))
             }
             UpdateKind::Add { negative: true } => {
                 let by = Expr::Unary(UnOp::Neg, Box::new(value.clone())).fold();
-                (Update::Add { by }, Some(BinOp::Sub))
+                (Update::Add { by, wrap: None }, Some(BinOp::Sub))
             }
             UpdateKind::Bits(op) => (Update::Bits { op, by: value.clone() }, Some(op)),
         };

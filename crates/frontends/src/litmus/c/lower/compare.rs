@@ -144,7 +144,7 @@ impl Lowerer<'_> {
         let ok = self.temporary(span)?;
         let (again, done) = (self.asm.target(), self.asm.target());
         self.asm.bind(again);
-        let update = Update::Add { by: Expr::Const(0) };
+        let update = Update::Add { by: Expr::Const(0), wrap: None };
         self.emit_access(Op::Update { reg: Some(found), at: at.clone(), update });
         let equal = binary(BinOp::Eq, Expr::Var(found), expected.clone());
         self.asm.jump_unless(equal, done);

@@ -119,7 +119,11 @@ impl Lowerer<'_> {
         match to {
             Operand::Memory(memory) if instruction.lock && width >= 32 => {
                 let at = self.address(memory, width, span)?;
-                self.emit_locked(Op::Update { reg: Some(old), at, update: Update::Add { by } });
+                self.emit_locked(Op::Update {
+                    reg: Some(old),
+                    at,
+                    update: Update::Add { by, wrap: None },
+                });
             }
             _ => {
                 if instruction.lock {

@@ -1,0 +1,128 @@
+//! Lowers accesses: an access with a memory order is a plain access between fences, and a store to a
+//! range that blocks waits.
+//!
+//! The fences belong to the access. They have labels of their own and are no places for fences, so
+//! inference neither removes nor replaces them.
+
+use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Reg, Span, Update, Value};
+
+use super::labels::Kind;
+use super::thread::Lowerer;
+use crate::fp::tree::Place;
+use crate::fp::types::{Outside, Ty, VarTy};
+
+impl Lowerer<'_, '_> {
+    /// Emits a load with the fences of its order.
+    pub(super) fn emit_load(&mut self, place: &Place, load: Op, span: Span) {
+        let (before, after) = place.order.load_fences().unwrap_or_default();
+        self.emit_order_fence(before, Kind::FenceBefore, span);
+        self.emit(load, span, Kind::Load);
+        self.emit_order_fence(after, Kind::FenceAfter, span);
+    }
+
+    /// Emits a store with the fences of its order.
+    pub(super) fn emit_store(&mut self, place: &Place, to: Address, value: Expr<Reg>, span: Span) {
+        if let Some(range) = place.ty.range.filter(|_| place.ty.outside == Outside::Block) {
+            self.wait_for_range(&value, range, span);
+        }
+        let (before, after) = place.order.store_fences().unwrap_or_default();
+        self.emit_order_fence(before, Kind::FenceBefore, span);
+        self.emit(Op::Store { to, value }, span, Kind::Store);
+        self.emit_order_fence(after, Kind::FenceAfter, span);
+    }
+
+    /// Emits an update with the fences of its order. The fence after a compare-and-exchange depends
+    /// on its result if its two orders differ. The fence before it does not.
+    pub(super) fn emit_update(
+        &mut self,
+        place: &Place,
+        at: Address,
+        update: Update,
+        reg: Option<Reg>,
+        span: Span,
+    ) {
+        let (before, after) = place.order.update_fences();
+        let on_failure = match (&update, place.failure.load_fences()) {
+            (Update::Cas { .. }, Some((_, fence))) => fence,
+            _ => after,
+        };
+        self.emit_order_fence(before, Kind::FenceBefore, span);
+        if after == on_failure || self.atomic || self.isolated {
+            self.emit(Op::Update { reg, at, update }, span, Kind::Update);
+            self.emit_order_fence(after, Kind::FenceAfter, span);
+            return;
+        }
+        let result = reg.unwrap_or_else(|| self.temporary(VarTy::plain(Ty::Bool), span));
+        self.emit(Op::Update { reg: Some(result), at, update }, span, Kind::Update);
+        // The fences of orders are those of an acquire or nothing, so one of the two is nothing.
+        let (fenced, done) = (self.code.target(), self.code.target());
+        let (then, otherwise) = match after == FenceKinds::default() {
+            true => (done, fenced),
+            false => (fenced, done),
+        };
+        self.emit_branch_of(Expr::Var(result), then, otherwise, span, Kind::FenceBranch);
+        self.code.bind(fenced);
+        self.emit_order_fence(after.union(on_failure), Kind::FenceAfter, span);
+        self.code.bind(done);
+    }
+
+    fn emit_order_fence(&mut self, kinds: FenceKinds, kind: Kind, span: Span) {
+        // Isolated code and atomic blocks access memory directly.
+        if kinds != FenceKinds::default() && !self.atomic && !self.isolated {
+            self.emit(Op::Fence(kinds), span, kind);
+        }
+    }
+
+    /// Waits until a value is in a range. The value depends on registers only, so the thread either
+    /// continues at once or waits forever. Inside `atomic` the block waits; in isolated code, where
+    /// nothing can change, the store faults.
+    pub(super) fn wait_for_range(
+        &mut self,
+        value: &Expr<Reg>,
+        (lo, hi): (Value, Value),
+        span: Span,
+    ) {
+        let bound =
+            |op, limit| Expr::Binary(op, Box::new(value.clone()), Box::new(Expr::Const(limit)));
+        let inside = Expr::Binary(
+            BinOp::And,
+            Box::new(bound(BinOp::Ge, lo)),
+            Box::new(bound(BinOp::Le, hi)),
+        )
+        .fold();
+        if self.isolated || inside.as_const().is_some_and(|inside| inside != 0) {
+            return;
+        }
+        if self.atomic {
+            self.emit(Op::Assume(inside), span, Kind::Assume);
+            return;
+        }
+        let (start, exit) = (self.code.target(), self.code.target());
+        self.code.bind(start);
+        self.emit_branch(inside, exit, start, span);
+        self.code.bind(exit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orders::MemoryOrder;
+
+    #[test]
+    fn the_fences_after_an_update_are_an_acquire_or_nothing() {
+        for order in [
+            MemoryOrder::Relaxed,
+            MemoryOrder::Acquire,
+            MemoryOrder::Release,
+            MemoryOrder::AcqRel,
+            MemoryOrder::SeqCst,
+        ] {
+            let (_, after) = order.update_fences();
+            assert!([FenceKinds::default(), FenceKinds::ACQUIRE].contains(&after));
+            let load = order.load_fences().unwrap_or_default();
+            assert!([FenceKinds::default(), FenceKinds::ACQUIRE].contains(&load.1));
+            assert_eq!(load.0, FenceKinds::default());
+        }
+    }
+}
