@@ -262,6 +262,9 @@ impl Loops<'_> {
                 | Op::Invoke { .. }
                 | Op::Return { .. }
                 | Op::Join
+                | Op::SectionBegin { .. }
+                | Op::SectionEnd { .. }
+                | Op::GracePeriod { .. }
                 | Op::Halt => false,
             };
             let keeps_live_registers =

@@ -13,12 +13,13 @@
 //! - *Choice*: a `Choose` has 1 to 65,536 alternatives.
 //! - *Bits*: a bitwise update has a bitwise operator.
 //! - *Atomic*: atomic blocks do not nest, are entered only at their beginning and left only at
-//!   their end, and contain no `Halt`, `Leave`, `Invoke` or `Return`.
+//!   their end, and contain no `Halt`, `Leave`, `Invoke`, `Return`, section or grace period.
 //! - *Critical*: critical sections are left only by `Leave`, and `Leave` occurs only inside them.
 //! - *Init*: `init` contains no critical sections, atomic blocks, `Invoke` or `Return`.
 //! - *Join*: `Join` occurs only as the first statement of the last thread. It is reached once. The
 //!   rest of this thread is one atomic block, then `Halt`.
 //! - *Return*: all paths to a statement pass the same `Return`s.
+//! - *Section*: see [`grace_period::broken_rules`].
 //! - *Property*: conditions mention existing locations and registers, invariants mention only
 //!   locations, and a problem whose program contains an `Assert` has [`Property::Assertions`].
 //! - *Observed*: observed locations and registers exist.
@@ -31,6 +32,7 @@ use std::fmt;
 
 use crate::expr::{BinOp, Expr};
 use crate::flow;
+use crate::grace_period;
 use crate::ids::{Pc, PoolId};
 use crate::op::{Address, Op, Update};
 use crate::operations::{Operations, returned_operations};
@@ -57,6 +59,7 @@ pub enum Rule {
     Critical,
     Join,
     Return,
+    Section,
     Property,
     Observed,
     ThreadName,
@@ -97,6 +100,9 @@ pub fn validate(problem: &Problem) -> Result<(), Vec<BrokenRule>> {
         }
     }
     validator.join();
+    for message in grace_period::broken_rules(&problem.program) {
+        validator.report(Rule::Section, message);
+    }
     validator.properties(problem);
     if validator.broken.is_empty() { Ok(()) } else { Err(validator.broken) }
 }
@@ -241,6 +247,9 @@ impl Validator<'_> {
             | Op::AtomicBegin
             | Op::AtomicEnd
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => {}
         }
     }
@@ -301,9 +310,14 @@ impl Validator<'_> {
             let (allowed, after) = match stmt.op {
                 Op::AtomicBegin => (!now, true),
                 Op::AtomicEnd => (now, false),
-                Op::Halt | Op::Leave | Op::Invoke { .. } | Op::Return { .. } | Op::Join => {
-                    (!now, now)
-                }
+                Op::Halt
+                | Op::Leave
+                | Op::Invoke { .. }
+                | Op::Return { .. }
+                | Op::Join
+                | Op::SectionBegin { .. }
+                | Op::SectionEnd { .. }
+                | Op::GracePeriod { .. } => (!now, now),
                 Op::Skip
                 | Op::Assign { .. }
                 | Op::Choose { .. }

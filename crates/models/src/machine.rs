@@ -13,6 +13,7 @@
 //! - `guess`: guesses of the directions of branches, and which of them are useful.
 //! - [`hang`]: threads that wait forever.
 //! - `run`: execution of statements.
+//! - `section`: read-side sections and grace periods.
 //! - [`system`]: the transition system for searches, with partial-order reduction.
 
 pub mod choice;
@@ -22,6 +23,7 @@ pub mod hang;
 pub mod ordered;
 mod packed;
 mod run;
+mod section;
 pub mod system;
 
 use crate::address::locate;

@@ -62,9 +62,7 @@ pub fn buffers(
     if capacity > MAX_CAPACITY {
         return Err(Unsupported::LargeCapacity(MAX_CAPACITY));
     }
-    if program.last_thread().is_some() {
-        return Err(Unsupported::LastThread);
-    }
+    Unsupported::check(program)?;
     let mut code = program.threads.iter().flat_map(|thread| &thread.code);
     if code.any(|stmt| matches!(stmt.op, Op::Free { .. })) {
         return Err(Unsupported::BuffersWithFree);

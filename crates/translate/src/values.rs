@@ -37,6 +37,7 @@ mod taint;
 
 use fencepost_ir::{
     Address, Condition, Loc, Observable, Op, Problem, Property, Reg, Thread, Type, Value, flow,
+    grace_period,
 };
 
 pub use error::CannotAbstract;
@@ -103,6 +104,9 @@ impl Abstracted {
 
 /// Abstracts the values of the locations that `values` names.
 pub fn abstract_values(problem: &Problem, values: &Values) -> Result<Abstracted, CannotAbstract> {
+    if grace_period::occurs(&problem.program) {
+        return Err(CannotAbstract::GracePeriods);
+    }
     let locations = values.locations(&problem.program)?;
     let domain = values.domain();
     let mut result = problem.clone();

@@ -36,9 +36,7 @@ pub fn fp(export: &Export<'_>) -> Result<String, Unsupported> {
     if export.problem.properties.iter().any(|p| matches!(p, Property::Operations(_))) {
         return Err(Unsupported::OperationsWithoutClient);
     }
-    if export.problem.program.last_thread().is_some() {
-        return Err(Unsupported::LastThread);
-    }
+    Unsupported::check(&export.problem.program)?;
     if let Some(text) = source(export) {
         return Ok(text);
     }

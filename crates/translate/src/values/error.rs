@@ -33,6 +33,8 @@ pub enum CannotAbstract {
     Condition,
     /// The program has a property of the results of operations.
     Operations,
+    /// The program has read-side sections or grace periods.
+    GracePeriods,
 }
 
 impl CannotAbstract {
@@ -61,7 +63,8 @@ impl CannotAbstract {
             | CannotAbstract::Divisor
             | CannotAbstract::TooLarge
             | CannotAbstract::Condition
-            | CannotAbstract::Operations => self.to_string(),
+            | CannotAbstract::Operations
+            | CannotAbstract::GracePeriods => self.to_string(),
         }
     }
 }
@@ -110,6 +113,9 @@ impl fmt::Display for CannotAbstract {
             ),
             CannotAbstract::Operations => {
                 f.write_str("properties of operations are not supported with abstracted values")
+            }
+            CannotAbstract::GracePeriods => {
+                f.write_str("RCU is not supported with abstracted values")
             }
         }
     }
