@@ -16,6 +16,7 @@ mod mutations;
 mod operations;
 mod oracles;
 mod progress;
+mod rcu;
 mod reference;
 mod robust;
 mod stateless;

@@ -9,10 +9,10 @@
 //! domains may overlap without being nested.
 
 use crate::flow;
-use crate::ids::{Domain, Pc, Reg, ThreadId};
+use crate::ids::{Domain, Label, Pc, Reg, ThreadId};
 use crate::op::Op;
 use crate::program::{Program, Thread};
-use crate::value::Value;
+use crate::value::{Type, Value};
 
 /// The largest number of domains.
 pub const MAX_DOMAINS: usize = 64;
@@ -55,16 +55,16 @@ pub fn held_register(thread: &Thread, domain: Domain) -> Option<Reg> {
 }
 
 /// Returns what a grace period of thread `t` waits for. RCU waits for all other threads, SRCU only
-/// for threads with sections of its domain, and for each index of them separately. The
+/// for threads with sections of its domain, and for each index of them separately. Both wait for the
+/// sections of the thread itself, and so forever if it is in one. The
 /// [last thread](Program::last_thread) runs alone, so nothing waits for it.
 pub fn waits(program: &Program, t: ThreadId, domain: Domain) -> Vec<Wait> {
     let last = program.last_thread();
-    let others = program.thread_ids().filter(|other| *other != t && Some(*other) != last);
     let mut found = Vec::new();
-    for other in others {
+    for other in program.thread_ids().filter(|other| Some(*other) != last) {
         let thread = program.thread(other);
         match held_register(thread, domain) {
-            held if domain == Domain::RCU => {
+            held if domain == Domain::RCU && (other != t || held.is_some()) => {
                 found.push(Wait { thread: other, held: held.map(|reg| (reg, -1)) });
             }
             Some(reg) => {
@@ -93,6 +93,47 @@ pub fn registers(thread: &Thread) -> Vec<Reg> {
         }
     }
     found
+}
+
+/// Sets the types of the registers of sections and grace periods to the smallest sufficient ranges.
+/// The error is a grace period with too many waits.
+pub fn set_register_types(program: &mut Program) -> Result<(), Label> {
+    let mut types: Vec<(ThreadId, Reg, Value)> = Vec::new();
+    for t in program.thread_ids() {
+        let code = &program.thread(t).code;
+        let begins = |reg| {
+            let is_begin = |op: &Op| matches!(op, Op::SectionBegin { held, .. } if *held == reg);
+            code.iter().filter(|stmt| is_begin(&stmt.op)).count().min(MAX_WAITS)
+        };
+        for (domain, held) in code.iter().filter_map(|stmt| section(&stmt.op)) {
+            let indices = (1 << begins(held)) - 1;
+            types.push((t, held, if domain == Domain::RCU { MAX_DEPTH } else { indices.max(1) }));
+        }
+    }
+    let set = |program: &mut Program, types: Vec<(ThreadId, Reg, Value)>| {
+        for (t, reg, most) in types {
+            program.threads[t.index()].registers[reg.index()].ty =
+                Type::Int { range: Some((0, most)) };
+        }
+    };
+    set(program, types);
+    let mut types: Vec<(ThreadId, Reg, Value)> = Vec::new();
+    for t in program.thread_ids() {
+        let mut most = 0;
+        let first = types.len();
+        for stmt in &program.thread(t).code {
+            let Op::GracePeriod { domain, seen } = stmt.op else { continue };
+            let waits = waits(program, t, domain).len();
+            if waits > MAX_WAITS {
+                return Err(stmt.label);
+            }
+            most = most.max((1 << waits) - 1);
+            types.push((t, seen, most));
+        }
+        types[first..].iter_mut().for_each(|(_, _, known)| *known = most);
+    }
+    set(program, types);
+    Ok(())
 }
 
 /// Returns whether the program has sections or grace periods.

@@ -17,6 +17,7 @@
 //! | [`mod@litmus`] | litmus tests |
 //! | [`mod@silent_loops`] | loops over registers only, many of which never end |
 //! | [`mod@finally`] | programs of all kinds with a `finally` block |
+//! | [`mod@rcu`] | litmus tests in C with RCU; not as `.fp` |
 //! | [`synchronization`] | critical sections, invariants, blocking statements, spin loops |
 //!
 //! [`mod@shrink`] minimises a failing program.
@@ -35,6 +36,7 @@ mod bounded;
 mod finally;
 mod litmus;
 mod profiles;
+mod rcu;
 mod shrink;
 mod silent_loops;
 mod synchronization;
@@ -46,6 +48,7 @@ pub use bounded::{bounded, bounded_with_spin_loops};
 pub use finally::with_finally;
 pub use litmus::litmus;
 pub use profiles::program;
+pub use rcu::rcu;
 pub use shrink::shrink;
 pub use silent_loops::silent_loops;
 pub use synchronization::{

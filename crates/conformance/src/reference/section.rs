@@ -49,7 +49,7 @@ fn conditions(program: &Program, at: usize, domain: Domain) -> Vec<Condition> {
     let mut found = Vec::new();
     for (thread, code) in program.threads.iter().enumerate() {
         let is_last = matches!(code.stmt(Pc(0)).op, Op::Join);
-        if thread == at || is_last {
+        if is_last {
             continue;
         }
         let held = code.code.iter().find_map(|stmt| match stmt.op {
@@ -57,6 +57,9 @@ fn conditions(program: &Program, at: usize, domain: Domain) -> Vec<Condition> {
             Op::SectionEnd { domain: other, held, .. } if other == domain => Some(held),
             _ => None,
         });
+        if thread == at && held.is_none() {
+            continue;
+        }
         if domain == Domain(0) {
             found.push(Condition { thread, section: held.map(|reg| (reg, None)) });
         } else if let Some(reg) = held {

@@ -122,13 +122,19 @@ impl<M: MemoryModel> Machine<'_, M> {
                 stmt.next
             }
             Op::SectionBegin { held, index, .. } => {
+                let is_seen = self.may_be_seen(state, t);
                 match self.begin_section(state, t, *held, *index) {
                     Ok(()) => {}
                     Err(_) if self.hides_failures(state, t) => return Ok(StepResult::Blocked),
                     Err(fault) => return Err(failure(fault)),
                 }
                 recorder.record_with(|| event(EventKind::SectionBegin));
-                stmt.next
+                state.pcs[t.index()] = stmt.next;
+                self.finish_step(state, t, recorder)?;
+                if is_seen && self.reductions.fuse {
+                    return self.run_access(state, t, recorder);
+                }
+                return Ok(StepResult::Taken);
             }
             Op::SectionEnd { .. } => match self.end_section(state, t, pc, recorder)? {
                 LocalResult::Next(next) => next,

@@ -9,12 +9,13 @@
 //! may still find it outside of its sections. For such a thread, beginning a section and making an
 //! access pending are visible to others: they end the time in which the thread can be seen. So these
 //! steps are not fused with others and do not commute. All other steps only extend this time or do
-//! not change it. A poll that sees more leads to a state in which every run of the other state is
+//! not change it. A section begins as late as possible: together with the next access. A poll that sees more leads to a state in which every run of the other state is
 //! possible. Only a hang may be missing, if a thread can wait forever inside a section
 //! ([`always_end`](crate::grace_periods::GracePeriods::always_end)).
 
-use super::Machine;
+use super::choice::Choices;
 use super::run::LocalResult;
+use super::{Machine, StepResult};
 use crate::address::check_limits;
 use crate::event::{Event, EventKind, EventRecorder};
 use crate::model::{MemoryModel, StepFailure};
@@ -43,6 +44,35 @@ impl<M: MemoryModel> Machine<'_, M> {
                 self.assign(state, t, held, now)
             }
         }
+    }
+
+    /// Executes the next statement of a thread that has just begun a section, if it is an access
+    /// that is enabled.
+    pub(super) fn run_access(
+        &self,
+        state: &mut State<M::Pending>,
+        t: ThreadId,
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<StepResult, StepFailure> {
+        let pc = state.pcs[t.index()];
+        if self.shape.stmt(t, pc).op.access().is_none() {
+            return Ok(StepResult::Taken);
+        }
+        let begun = state.clone();
+        let mut events: Vec<Event> = Vec::new();
+        let choices = &mut Choices::default();
+        let result = if recorder.is_enabled() {
+            self.run(state, t, choices, &mut events)
+        } else {
+            self.run(state, t, choices, &mut ())
+        };
+        match result {
+            Ok(StepResult::Taken) | Err(_) => {
+                events.into_iter().for_each(|event| recorder.record(event));
+            }
+            Ok(StepResult::Blocked | StepResult::BoundReached) => *state = begun,
+        }
+        result.map(|_| StepResult::Taken)
     }
 
     /// Ends a section with the statement at `pc`.
@@ -137,10 +167,19 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     fn is_awaited(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
+        let grace_periods = &self.shape.grace_periods;
+        let is_open = |wait: &Wait| wait.thread == t && !self.is_held(state, wait);
         self.shape.program().thread_ids().filter(|other| *other != t).any(|other| {
             let pc = state.pcs[other.index()];
-            let mut waits = self.shape.grace_periods.future_waits(other, pc);
-            waits.any(|wait| wait.thread == t && !self.is_held(state, wait))
+            let stmt = self.shape.stmt(other, pc);
+            let Op::GracePeriod { domain, seen } = stmt.op else {
+                return grace_periods.future_waits(other, pc).any(is_open);
+            };
+            // The current grace period does not look again at what it has seen.
+            let seen = state.register(&self.shape, other, seen);
+            let mut now = grace_periods.waits(other, domain).iter().enumerate();
+            now.any(|(at, wait)| seen >> at & 1 == 0 && is_open(wait))
+                || grace_periods.future_waits(other, stmt.next).any(is_open)
         })
     }
 

@@ -41,7 +41,7 @@
 //!   weak variant never fails spuriously. Direction: both are under-approximations of C11.
 //! - DIVERGENCE: taking a lock is an `atomic` block. It waits for all pending accesses of its
 //!   thread, so it is a full fence. C11 requires only *acq*.
-//! - No fence expresses `rcu_read_lock`, `synchronize_rcu` and `srcu_*`. They are not supported.
+//! - RCU and SRCU become sections and grace periods, see the book's page on semantics.
 
 use fencepost_ir::{BinOp, FenceKinds};
 
@@ -173,6 +173,17 @@ pub enum Returns {
     Negative,
 }
 
+/// A function of RCU or SRCU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RcuCall {
+    /// Begins a read-side section. With SRCU, returns its index.
+    Lock,
+    /// Ends a read-side section.
+    Unlock,
+    /// Waits for a grace period.
+    Synchronize,
+}
+
 /// The operation of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FunctionKind {
@@ -199,6 +210,8 @@ pub enum FunctionKind {
     TryLock,
     /// Releases a lock.
     Unlock,
+    /// RCU or, with this number of arguments, SRCU.
+    Rcu(RcuCall, usize),
 }
 
 /// A supported function.
@@ -249,6 +262,16 @@ fn without_variants(name: &str) -> Option<FunctionInfo> {
         }
         "lock" | "mtx_lock" | "spin_lock" => (FunctionKind::Lock, MemoryOrder::Acquire),
         "unlock" | "mtx_unlock" | "spin_unlock" => (FunctionKind::Unlock, MemoryOrder::Release),
+        "rcu_read_lock" => (FunctionKind::Rcu(RcuCall::Lock, 0), MemoryOrder::Relaxed),
+        "rcu_read_unlock" => (FunctionKind::Rcu(RcuCall::Unlock, 0), MemoryOrder::Relaxed),
+        "synchronize_rcu" | "synchronize_rcu_expedited" => {
+            (FunctionKind::Rcu(RcuCall::Synchronize, 0), MemoryOrder::Full)
+        }
+        "srcu_read_lock" => (FunctionKind::Rcu(RcuCall::Lock, 1), MemoryOrder::Relaxed),
+        "srcu_read_unlock" => (FunctionKind::Rcu(RcuCall::Unlock, 2), MemoryOrder::Relaxed),
+        "synchronize_srcu" | "synchronize_srcu_expedited" => {
+            (FunctionKind::Rcu(RcuCall::Synchronize, 1), MemoryOrder::Full)
+        }
         "spin_trylock" => (FunctionKind::TryLock, MemoryOrder::Acquire),
         "atomic_thread_fence" => {
             return Some(FunctionInfo {

@@ -59,6 +59,7 @@ impl Lowerer<'_> {
                 LitmusError::unsupported(span, format!("the function `{name}` is not supported"))
             })?;
         let values = match kind {
+            FunctionKind::Rcu(_, arguments) => arguments,
             FunctionKind::Fence | FunctionKind::Barrier(_) => 0,
             FunctionKind::Load(_)
             | FunctionKind::Clear
@@ -111,7 +112,8 @@ impl Lowerer<'_> {
             | FunctionKind::CompareSwap
             | FunctionKind::Lock
             | FunctionKind::TryLock
-            | FunctionKind::Unlock => None,
+            | FunctionKind::Unlock
+            | FunctionKind::Rcu(..) => None,
         })
     }
 
@@ -157,6 +159,7 @@ impl Lowerer<'_> {
             }
             FunctionKind::CompareSwap => self.compare_swap(&call, result_use),
             FunctionKind::CompareExchange => self.compare_exchange(&call, result_use),
+            FunctionKind::Rcu(rcu, _) => self.rcu_call(rcu, call.arguments, span, result_use),
             FunctionKind::Lock => {
                 let at = self.pointee(&call.arguments[0])?;
                 let found = self.temporary(span)?;
