@@ -55,7 +55,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         recorder: &mut dyn EventRecorder,
     ) -> Result<StepResult, StepFailure> {
         let pc = state.pcs[t.index()];
-        if self.shape.stmt(t, pc).op.access().is_none() {
+        // The section may have ended already, and the access may be behind it.
+        if self.shape.stmt(t, pc).op.access().is_none() || self.may_be_seen(state, t) {
             return Ok(StepResult::Taken);
         }
         let begun = state.clone();

@@ -1,9 +1,11 @@
 //! Tests of the C dialect: lowering, statement by statement; places for fences.
 //!
 //! - `mutated`: random invalid texts.
+//! - `rcu`: RCU and SRCU.
 //! - `rejected`: diagnostics.
 
 mod mutated;
+mod rcu;
 mod rejected;
 
 use fencepost_ir::{Diagnostics, Op, Pc, Problem, text};

@@ -6,7 +6,7 @@ use super::super::super::read;
 use super::source;
 
 #[track_caller]
-fn check_error(text: &str, code: &str, line: u32, message: &str) {
+pub(super) fn check_error(text: &str, code: &str, line: u32, message: &str) {
     let mut diagnostics = Diagnostics::default();
     assert!(read(text, "t", true, &mut diagnostics).is_none(), "{text}");
     let found = diagnostics.iter().next().expect("there is a diagnostic");
