@@ -3,12 +3,14 @@
 //! Direction: exact for final states. They have no pending stores, and an abstract state without
 //! pending stores is an exact state.
 
-use fencepost_ir::{Condition, Consistency, Observable, Op, Problem, Property, Value};
+use fencepost_ir::{
+    Condition, Consistency, Observable, Op, Problem, Property, Value, grace_period,
+};
 use std::fmt;
 
 use crate::format::CertState;
 
-/// A property that certificates cannot prove.
+/// A property or a feature of a program that certificates do not support.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum UncertifiableProperty {
@@ -16,6 +18,8 @@ pub enum UncertifiableProperty {
     Operations(Consistency),
     /// `property progress`: infinite runs.
     Progress,
+    /// RCU: read-side sections and grace periods.
+    GracePeriods,
     /// `final exists`, with its condition. An over-approximation is no witness of reachability.
     Exists(String),
 }
@@ -29,6 +33,9 @@ impl fmt::Display for UncertifiableProperty {
             }
             UncertifiableProperty::Progress => {
                 f.write_str("certificates cannot prove `property progress`")
+            }
+            UncertifiableProperty::GracePeriods => {
+                f.write_str("certificates do not support RCU sections and grace periods")
             }
             UncertifiableProperty::Exists(condition) => write!(
                 f,
@@ -44,6 +51,9 @@ impl std::error::Error for UncertifiableProperty {}
 /// Checks that certificates can prove all properties of a problem. The error is the first other
 /// property.
 pub fn check_certifiable(problem: &Problem) -> Result<(), UncertifiableProperty> {
+    if grace_period::occurs(&problem.program) {
+        return Err(UncertifiableProperty::GracePeriods);
+    }
     for property in &problem.properties {
         match property {
             Property::Operations(operations) => {

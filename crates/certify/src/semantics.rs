@@ -243,6 +243,9 @@ impl<'a> Semantics<'a> {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => match self.execute(rules, code, state, thread_index) {
                 Ok(Some(after)) => visit(None, Ok(after)),
                 Ok(None) => Ok(()),

@@ -135,6 +135,9 @@ impl Semantics<'_> {
                     return Ok(None);
                 }
             }
+            Op::SectionBegin { .. } | Op::SectionEnd { .. } | Op::GracePeriod { .. } => {
+                unreachable!("`check_certifiable` rejects these programs")
+            }
             Op::Choose { .. } | Op::Load { .. } | Op::AtomicBegin | Op::Halt => {
                 unreachable!("statements with several or no alternatives are handled before")
             }

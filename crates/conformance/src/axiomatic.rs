@@ -50,6 +50,8 @@ pub enum Unsupported {
     Operations,
     /// The program has a `finally` block.
     LastThread,
+    /// The program has read-side sections or grace periods.
+    GracePeriods,
     /// The program may fault.
     Fault(Fault),
     /// The program has too many accesses or runs to enumerate them.
@@ -62,6 +64,7 @@ impl fmt::Display for Unsupported {
             Unsupported::Init => f.write_str("an `init` block"),
             Unsupported::Loop => f.write_str("a loop"),
             Unsupported::LastThread => f.write_str("a `finally` block"),
+            Unsupported::GracePeriods => f.write_str("read-side sections or grace periods"),
             Unsupported::Records => f.write_str("records"),
             Unsupported::Operations => f.write_str("client operations"),
             Unsupported::Fault(fault) => write!(f, "a possible fault: {}", fault.describe()),
@@ -111,6 +114,9 @@ fn check_supported(program: &Program) -> Result<(), Unsupported> {
                 Op::New { .. } | Op::Free { .. } => return Err(Unsupported::Records),
                 Op::Invoke { .. } | Op::Return { .. } => return Err(Unsupported::Operations),
                 Op::Join => return Err(Unsupported::LastThread),
+                Op::SectionBegin { .. } | Op::SectionEnd { .. } | Op::GracePeriod { .. } => {
+                    return Err(Unsupported::GracePeriods);
+                }
                 Op::Skip
                 | Op::Assign { .. }
                 | Op::Choose { .. }

@@ -17,6 +17,7 @@
 //!   are in [`sc`], [`tso`] and [`pso`].
 //! - [`table`]: threads with a window, for the table-driven models.
 //! - [`hang`]: states in which every thread waits forever.
+//! - [`section`]: read-side sections and grace periods.
 //! - [`operations`]: the results that a client's operations may return.
 //! - [`contexts`]: SC, TSO and PSO with a bound on context switches.
 
@@ -28,6 +29,7 @@ mod memory;
 mod operations;
 mod pso;
 mod sc;
+mod section;
 mod table;
 mod tso;
 
@@ -274,8 +276,9 @@ fn search<T: ThreadState>(problem: &Problem, rules: &Rules, max_states: usize) -
         for (at, thread) in state.threads.iter().enumerate() {
             let mut nexts: Vec<Result<State<T>, StepFailure>> = invoke(program, &state, at)
                 .or(join(program, &state, at))
-                .map(Ok)
                 .into_iter()
+                .chain(section::grace_period(program, &state, at))
+                .map(Ok)
                 .collect();
             let steps = thread.steps(rules, &program.threads[at], &state.memory);
             bound_hit |= steps.bound_hit;

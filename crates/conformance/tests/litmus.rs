@@ -9,8 +9,8 @@
 //!
 //! Direction: both. Complete sets of outcomes are compared, and every test counts its comparisons.
 
-mod corpus;
-mod queries;
+pub(crate) mod corpus;
+pub(crate) mod queries;
 mod recorded;
 mod round_trip;
 mod suite;

@@ -19,6 +19,7 @@ mod operations;
 mod oracles;
 mod progress;
 mod races;
+mod rcu;
 mod reference;
 mod robust;
 mod stateless;

@@ -10,7 +10,9 @@ use crate::evidence::{Evidence, Witness};
 use crate::explicit::Explicit;
 use crate::growing_variable::growing_variable;
 use crate::path::{gap_of, options, outcomes, path};
+use crate::robust::undecided;
 use crate::verdict::{Bound, Explored, Findings, ReplayResult, Unsupported, judge};
+use fencepost_ir::grace_period;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::{Coherence, Domain};
 use fencepost_models::machine::system::{FIRST_WITNESS, VIOLATION};
@@ -61,6 +63,9 @@ impl Abstraction {
                 None => Explicit.outcomes(task, settings, budget),
             };
         };
+        if grace_period::occurs(&task.problem.program) {
+            return undecided(Unsupported::GracePeriods, Decider::Abstraction(self.domain, self.k));
+        }
         let cancel = budget.of_search();
         let budget = Budget { cancel: &cancel, ..budget };
         let machine = Machine::new(task.problem, model, settings.reductions)

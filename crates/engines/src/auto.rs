@@ -24,6 +24,7 @@ use crate::engine::{Answer, Budget, Engine, Settings, Task};
 use crate::evidence::Evidence;
 use crate::explicit::{self, Explicit, LARGEST_BOUND};
 use crate::verdict::{Inconclusive, InconclusiveReason, Verdict};
+use fencepost_ir::grace_period;
 use fencepost_models::coherence::Domain;
 use fencepost_search::{Cancel, Limits, Progress, Stop};
 use std::num::NonZeroUsize;
@@ -58,7 +59,12 @@ impl Engine for Auto {
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         // A bound fixed by the user restricts the query to that bound.
         let abstractable = task.model.abstracted(Domain::Full, 0, false).is_some();
-        if !abstractable || settings.fixed_buffer.is_some() || task.problem.requires_progress() {
+        let has_grace_periods = grace_period::occurs(&task.problem.program);
+        if !abstractable
+            || has_grace_periods
+            || settings.fixed_buffer.is_some()
+            || task.problem.requires_progress()
+        {
             return Explicit.run(task, settings, budget);
         }
         Portfolio { task, settings, budget }.run()

@@ -25,8 +25,10 @@ mod visited;
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::evidence::{Evidence, Witness};
 use crate::explicit::{self, Explicit};
-use crate::verdict::{Bound, Explored, Findings, ReplayResult, gap, judge};
+use crate::robust::undecided;
+use crate::verdict::{Bound, Explored, Findings, ReplayResult, Unsupported, gap, judge};
 use fencepost_automata::Language;
+use fencepost_ir::grace_period;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::mutation::Mutated;
 use fencepost_models::replay::Trace;
@@ -153,6 +155,13 @@ impl Automata {
         // The search combines a choice with the load after it, and could pass a control point.
         if task.problem.has_control_points() {
             return None;
+        }
+        if task.model.symbolic(self.mutated).is_some()
+            && grace_period::occurs(&task.problem.program)
+        {
+            let answer = undecided(Unsupported::GracePeriods, Decider::Automata);
+            let (reached, widest) = (Vec::new(), Vec::new());
+            return Some(AutomataAnswer { answer, visited: 0, errors: 0, reached, widest });
         }
         let orders = self.order.as_ref().map_or(&ORDERS[..], std::slice::from_ref);
         let single_order = orders.len() == 1;

@@ -17,6 +17,7 @@ use crate::verdict::{
     Bound, Explored, Findings, Inconclusive, InconclusiveReason, ReplayResult, Unsupported,
     Verdict, judge,
 };
+use fencepost_ir::grace_period;
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::replay::{Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
@@ -106,7 +107,7 @@ fn check_progress(
     if !is_clean {
         return verdict;
     }
-    if !supports_progress(task.model) {
+    if !supports_progress(task.model) || grace_period::occurs(&task.problem.program) {
         return verdict.weakened(InconclusiveReason::unsupported(Unsupported::Progress));
     }
     match task.model.visit(bound, FindLivelock { task, settings, budget }) {

@@ -165,6 +165,9 @@ impl Graph {
             | EventKind::Test(_)
             | EventKind::Guess(_)
             | EventKind::Leave
+            | EventKind::SectionBegin
+            | EventKind::SectionEnd
+            | EventKind::GracePeriod { .. }
             | EventKind::Defer
             | EventKind::Skip => {}
         }

@@ -37,7 +37,7 @@ use crate::verdict::{
 };
 pub use definition::RobustDefinition;
 use fencepost_ir::spin_loops::SpinAssumed;
-use fencepost_ir::{Op, Problem, text};
+use fencepost_ir::{Op, Problem, grace_period, text};
 use fencepost_models::Fidelity;
 use fencepost_models::catalog::ModelKind;
 use fencepost_models::replay::Trace;
@@ -107,6 +107,9 @@ impl Engine for Robust {
                 return undecided(Unsupported::Model, Decider::Stateless);
             }
         };
+        if grace_period::occurs(&task.problem.program) {
+            return undecided(Unsupported::GracePeriods, Decider::Stateless);
+        }
         if frees(task.problem) {
             return undecided(Unsupported::Frees, Decider::Stateless);
         }
@@ -182,6 +185,9 @@ impl Engine for ResumableRobust {
                 return undecided(Unsupported::Model, Decider::Stateless);
             }
         };
+        if grace_period::occurs(&task.problem.program) {
+            return undecided(Unsupported::GracePeriods, Decider::Stateless);
+        }
         if frees(task.problem) {
             return undecided(Unsupported::Frees, Decider::Stateless);
         }

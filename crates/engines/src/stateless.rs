@@ -31,7 +31,7 @@ use crate::sc::{ScMachine, sc_machine};
 use crate::verdict::{InconclusiveReason, Unsupported, Verdict, gap};
 use fencepost_explore::{Exploration, Findings, Part, StopReason, are_valid_parts};
 use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
-use fencepost_ir::{Op, Problem, Property};
+use fencepost_ir::{Op, Problem, Property, grace_period};
 use fencepost_models::catalog::ModelKind;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
@@ -68,6 +68,9 @@ impl Engine for Stateless {
         let Some(model) = watched(task) else {
             return undecided(Unsupported::Model, Decider::Stateless);
         };
+        if grace_period::occurs(&task.problem.program) {
+            return undecided(Unsupported::GracePeriods, Decider::Stateless);
+        }
         if task.problem.requires_progress() {
             return undecided(Unsupported::Progress, Decider::Stateless);
         }
@@ -113,6 +116,9 @@ impl Engine for Stateless {
         let Some(model) = watched(task) else {
             return undecided(Unsupported::Model, Decider::Stateless);
         };
+        if grace_period::occurs(&task.problem.program) {
+            return undecided(Unsupported::GracePeriods, Decider::Stateless);
+        }
         let spin_assumed = spin_assume(task.problem, true);
         let query = Query { task, spin_assumed: &spin_assumed, model: None, settings, budget };
         let options = ExplorationOptions {

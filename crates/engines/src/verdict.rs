@@ -148,6 +148,8 @@ pub enum Unsupported {
     Model,
     /// The robustness check does not support programs that free records.
     Frees,
+    /// The engine does not support read-side sections and grace periods.
+    GracePeriods,
     /// A thread has too many states while it waits, so it is not decided whether a state is a hang.
     Hangs,
     /// The engine does not check for hangs, and some thread may wait forever.
@@ -212,6 +214,9 @@ impl Unsupported {
             Unsupported::NotRobust => "not robust: only SC runs were checked, without a violation",
             Unsupported::Model => "this engine cannot decide this problem under this model",
             Unsupported::Frees => "robustness is not supported for programs that free records",
+            Unsupported::GracePeriods => {
+                "this engine does not support RCU; use the engine `explicit`"
+            }
             Unsupported::Hangs => {
                 "hangs are not decided: a thread has too many states while it waits in a loop"
             }

@@ -281,6 +281,9 @@ impl<'p> RunReader<'p> {
                     .map_or_else(|| self.oldest_pending_to(t, loc), |at| at as usize);
                 self.record_effect(t, at, loc);
             }
+            EventKind::SectionBegin | EventKind::SectionEnd | EventKind::GracePeriod { .. } => {
+                unreachable!("inference rejects programs with sections and grace periods")
+            }
             EventKind::CommitAndKeep { .. } => {
                 unreachable!("clauses are computed from runs of exact models")
             }
@@ -519,6 +522,9 @@ impl<'p> RunReader<'p> {
             | EventKind::New(_)
             | EventKind::Free(_)
             | EventKind::Leave
+            | EventKind::SectionBegin
+            | EventKind::SectionEnd
+            | EventKind::GracePeriod { .. }
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
             | EventKind::Skip

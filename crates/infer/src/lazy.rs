@@ -26,7 +26,7 @@ use crate::set::Set;
 use fencepost_engines::{
     Answer, Budget, Decider, Engine, Evidence, Inconclusive, Settings, Statistics, Task, Verdict,
 };
-use fencepost_ir::{Placement, Problem, placement};
+use fencepost_ir::{Placement, Problem, grace_period, placement};
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
 use fencepost_search::Limits;
@@ -106,6 +106,15 @@ impl InferenceState<'_> {
         budget: Budget<'_>,
         method: impl FnOnce(&mut InferenceState<'_>) -> EarlyAnswer<Inference>,
     ) -> Inference {
+        if query.problems.iter().any(|problem| grace_period::occurs(&problem.program)) {
+            return Inference::GaveUp(GaveUp {
+                placement: Placement::default(),
+                cost: 0,
+                undecided: Vec::new(),
+                reason: Some("fence inference does not support RCU".into()),
+                rounds: Vec::new(),
+            });
+        }
         // Fences do not make more states reachable, so `final exists` properties are checked at the
         // end.
         let problems: Vec<Problem> = query.problems.iter().map(Problem::safety).collect();

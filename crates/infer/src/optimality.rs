@@ -400,6 +400,9 @@ fn run_steps(run: &ReplayedRun) -> Vec<RunStep> {
             | EventKind::New(_)
             | EventKind::Free(_)
             | EventKind::Leave
+            | EventKind::SectionBegin
+            | EventKind::SectionEnd
+            | EventKind::GracePeriod { .. }
             | EventKind::AtomicBegin
             | EventKind::Skip
             | EventKind::Defer => {

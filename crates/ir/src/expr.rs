@@ -76,6 +76,8 @@ pub enum Fault {
     PoolExhausted,
     /// A `free` of a record that is not allocated.
     DoubleFree,
+    /// The end of a read-side section that the thread is not in.
+    NotInSection,
     /// An `atomic` or `init` block that exceeds the limit on executed statements or on combinations
     /// of choices.
     BlockTooLong,
@@ -93,6 +95,7 @@ impl Fault {
             Fault::OutOfRange => "value outside the declared range",
             Fault::PoolExhausted => "no free record left in the pool",
             Fault::DoubleFree => "free of a record that is not allocated",
+            Fault::NotInSection => "the end of a read-side section that was not begun",
             Fault::BlockTooLong => {
                 "an atomic or init block that runs too long (100,000 statements, or 65,536 combinations of choices)"
             }

@@ -4,6 +4,7 @@
 //! changing any behaviour. This merges states that differ only in dead registers.
 
 use crate::expr::Expr;
+use crate::grace_period;
 use crate::ids::{Pc, Reg};
 use crate::op::{Address, Op, Update};
 use crate::program::{Stmt, Thread};
@@ -95,6 +96,7 @@ pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
         Op::Drain(at) => address(at, visit),
         Op::Branch { cond, .. } | Op::Assume(cond) | Op::Assert(cond) => visit(cond),
         Op::Free { cell, .. } => visit(cell),
+        Op::SectionEnd { index, .. } => index.iter().for_each(visit),
         Op::Skip
         | Op::Choose { .. }
         | Op::Fence(_)
@@ -105,6 +107,8 @@ pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
         | Op::Invoke { .. }
         | Op::Return { .. }
         | Op::Join
+        | Op::SectionBegin { .. }
+        | Op::GracePeriod { .. }
         | Op::Halt => {}
     }
 }
@@ -131,9 +135,11 @@ pub fn dead_registers(thread: &Thread, live_at_end: &[Reg]) -> Vec<Vec<Reg>> {
 }
 
 /// Returns for each program counter and register whether the register is live there. The registers
-/// in `always_live` are live everywhere, those in `live_at_end` when the thread halts.
+/// in `always_live` and those of [sections](grace_period::registers) are live everywhere, those in
+/// `live_at_end` when the thread halts.
 pub fn live_registers(thread: &Thread, always_live: &[Reg], live_at_end: &[Reg]) -> Vec<Vec<bool>> {
     let registers = thread.registers.len();
+    let sections = grace_period::registers(thread);
     let mut live = vec![vec![false; registers]; thread.code.len()];
     let mut changed = true;
     while changed {
@@ -150,7 +156,7 @@ pub fn live_registers(thread: &Thread, always_live: &[Reg], live_at_end: &[Reg])
             if let Some(reg) = stmt.op.target() {
                 now[reg.index()] = false;
             }
-            always_live.iter().for_each(|reg| now[reg.index()] = true);
+            always_live.iter().chain(&sections).for_each(|reg| now[reg.index()] = true);
             uses(&stmt.op).iter().for_each(|reg| now[reg.index()] = true);
             if now != live[at] {
                 live[at] = now;
@@ -206,9 +212,13 @@ pub fn may_wait_forever(thread: &Thread) -> Vec<bool> {
         | Op::AtomicEnd
         | Op::Invoke { .. }
         | Op::Return { .. }
-        | Op::Join => false,
+        | Op::Join
+        | Op::SectionBegin { .. }
+        | Op::SectionEnd { .. }
+        | Op::GracePeriod { .. } => false,
     };
-    let can_block = |op: &Op| matches!(op, Op::AtomicBegin | Op::Assume(_) | Op::Join);
+    let can_block =
+        |op: &Op| matches!(op, Op::AtomicBegin | Op::Assume(_) | Op::Join | Op::GracePeriod { .. });
     // The greatest set of statements that block or have a successor in the set.
     let mut waits: Vec<bool> = thread.code.iter().map(|stmt| !changes_memory(&stmt.op)).collect();
     let mut changed = true;

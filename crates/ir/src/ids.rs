@@ -59,6 +59,10 @@ id!(
     PoolId, u16, "pool"
 );
 id!(
+    /// A domain of read-side sections and grace periods.
+    Domain, u16, "domain"
+);
+id!(
     /// A place where a fence can be inserted.
     PlaceId, u32, "F"
 );

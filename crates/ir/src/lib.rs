@@ -17,6 +17,7 @@
 //! - [`operations`]: the property that the results of a library's operations are consistent.
 //! - [`flow`]: control flow, register uses, liveness.
 //! - [`dominators`]: dominators of a control-flow graph.
+//! - [`grace_period`]: read-side sections and what a grace period waits for.
 //! - [`interval`]: interval arithmetic.
 //! - [`range`]: value ranges of registers and locations.
 //! - [`rotate_waits`]: a common form of waits.
@@ -36,6 +37,7 @@ pub mod diagnostic;
 pub mod dominators;
 pub mod expr;
 pub mod flow;
+pub mod grace_period;
 pub mod ids;
 pub mod interval;
 pub mod op;
@@ -57,7 +59,7 @@ pub mod violation;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use expr::{BinOp, Expr, Fault, UnOp};
-pub use ids::{Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
+pub use ids::{Domain, Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
 pub use op::{Access, Address, FenceKinds, MemoryOp, Op, Update};
 pub use operations::{Consistency, Operation, Operations};
 pub use place::Place;

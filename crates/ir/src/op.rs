@@ -4,7 +4,7 @@
 //! own label. Expressions are pure and read only registers.
 
 use crate::expr::Expr;
-use crate::ids::{Loc, Pc, PoolId, Reg, ThreadId};
+use crate::ids::{Domain, Loc, Pc, PoolId, Reg, ThreadId};
 use crate::value::Value;
 
 /// The address of an access: `base + (cell - 1) * stride of the pool + index`.
@@ -256,6 +256,34 @@ pub enum Op {
     /// first statement of the thread that runs last, see
     /// [`Program::last_thread`](crate::Program::last_thread).
     Join,
+    /// Begins a read-side section of a domain. A separate step: before it, a grace period may see
+    /// the thread outside of the section. Has no effect on the order of accesses.
+    SectionBegin {
+        /// The domain.
+        domain: Domain,
+        /// The register that records the sections, see [`crate::grace_period`].
+        held: Reg,
+        /// The target register for the index of the section, if the sections of the domain have
+        /// indices. The index is the lowest one that is free.
+        index: Option<Reg>,
+    },
+    /// Ends a read-side section of a domain. Faults if the thread is not in it.
+    SectionEnd {
+        /// The domain.
+        domain: Domain,
+        /// The register that records the sections.
+        held: Reg,
+        /// The index of the section, if the sections of the domain have indices.
+        index: Option<Expr<Reg>>,
+    },
+    /// Waits for a grace period: until the thread has nothing pending and then has seen every
+    /// [wait](crate::grace_period::waits) of the domain fulfilled, in any order.
+    GracePeriod {
+        /// The domain.
+        domain: Domain,
+        /// The register for the waits that were seen, as bits. 0 outside of the statement.
+        seen: Reg,
+    },
     /// The end of the thread.
     Halt,
 }
@@ -294,6 +322,9 @@ impl Op {
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => false,
         }
     }
@@ -321,6 +352,9 @@ impl Op {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => None,
         }
     }
@@ -352,14 +386,15 @@ impl Op {
         !matches!(self, Op::Branch { .. } | Op::Halt)
     }
 
-    /// Returns the register that the operation sets. Ignores the registers that `Invoke` sets.
+    /// Returns the register that the operation sets. Ignores the registers that `Invoke` sets, and
+    /// the [registers](crate::grace_period::registers) of sections and grace periods.
     pub fn target(&self) -> Option<Reg> {
         match self {
             Op::Assign { reg, .. }
             | Op::Choose { reg, .. }
             | Op::Load { reg, .. }
             | Op::New { reg, .. } => Some(*reg),
-            Op::Update { reg, .. } => *reg,
+            Op::Update { reg, .. } | Op::SectionBegin { index: reg, .. } => *reg,
             Op::Skip
             | Op::Store { .. }
             | Op::Fence(_)
@@ -374,6 +409,8 @@ impl Op {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Join
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => None,
         }
     }

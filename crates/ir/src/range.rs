@@ -242,6 +242,26 @@ impl<'p> Analysis<'p> {
                     set(registers, *reg, Some((0, most as Value)));
                 }
             }
+            Op::SectionBegin { held, index, .. } => {
+                let limits = limits(*held).unwrap_or((0, 0));
+                match index {
+                    None => {
+                        let (lo, hi) = registers[held.index()];
+                        set(registers, *held, Some((lo.saturating_add(1), hi.saturating_add(1))));
+                    }
+                    Some(index) => {
+                        set(registers, *held, Some(limits));
+                        set(registers, *index, Some((0, limits.1.count_ones() as Value)));
+                    }
+                }
+            }
+            Op::SectionEnd { held, index, .. } => {
+                let (lo, hi) = registers[held.index()];
+                let less = (lo.saturating_sub(1).max(0), hi.saturating_sub(1).max(0));
+                set(registers, *held, if index.is_some() { limits(*held) } else { Some(less) });
+            }
+            // The register is not 0 while the thread stays at the statement.
+            Op::GracePeriod { seen, .. } => set(registers, *seen, limits(*seen)),
             Op::Assert(_)
             | Op::Skip
             | Op::Fence(_)

@@ -296,6 +296,9 @@ impl<'a> Loops<'a> {
                 | Op::Invoke { .. }
                 | Op::Return { .. }
                 | Op::Join
+                | Op::SectionBegin { .. }
+                | Op::SectionEnd { .. }
+                | Op::GracePeriod { .. }
                 | Op::Halt => false,
             };
             let keeps_live_registers =

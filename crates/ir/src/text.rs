@@ -180,6 +180,15 @@ fn operation(program: &Program, thread: &Thread, op: &Op) -> (&'static str, Stri
             ("invoke", seen.join(", "))
         }
         Op::Return { result } => ("return", result.as_ref().map(reg).unwrap_or_default()),
+        Op::SectionBegin { domain, index, .. } => {
+            let to = index.as_ref().map(|to| format!("{} = ", reg(to))).unwrap_or_default();
+            ("begin_section", format!("{to}{domain}"))
+        }
+        Op::SectionEnd { domain, index, .. } => {
+            let index = index.as_ref().map(|index| format!(" {}", expr(index)));
+            ("end_section", format!("{domain}{}", index.unwrap_or_default()))
+        }
+        Op::GracePeriod { domain, .. } => ("grace_period", domain.to_string()),
         Op::Halt => ("halt", String::new()),
     }
 }

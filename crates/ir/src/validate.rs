@@ -14,12 +14,13 @@
 //! - *Bits*: a bitwise update has a bitwise operator.
 //! - *Wrap*: the range of an update that wraps is not empty.
 //! - *Atomic*: atomic blocks do not nest, are entered only at their beginning and left only at
-//!   their end, and contain no `Halt`, `Leave`, `Invoke` or `Return`.
+//!   their end, and contain no `Halt`, `Leave`, `Invoke`, `Return`, section or grace period.
 //! - *Critical*: critical sections are left only by `Leave`, and `Leave` occurs only inside them.
 //! - *Init*: `init` contains no critical sections, atomic blocks, `Invoke` or `Return`.
 //! - *Join*: `Join` occurs only as the first statement of the last thread. It is reached once. The
 //!   rest of this thread is one atomic block, then `Halt`.
 //! - *Return*: all paths to a statement pass the same `Return`s.
+//! - *Section*: see [`grace_period::broken_rules`].
 //! - *Property*: conditions mention existing locations and registers, invariants mention only
 //!   locations, and a problem whose program contains an `Assert` has [`Property::Assertions`].
 //! - *Observed*: observed locations and registers exist.
@@ -27,11 +28,14 @@
 //!
 //! Unreachable code is allowed. The rules *Atomic* and *Return* apply only to reachable statements.
 
+mod atomic;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::expr::{BinOp, Expr};
 use crate::flow;
+use crate::grace_period;
 use crate::ids::{Pc, PoolId};
 use crate::op::{Address, Op, Update};
 use crate::operations::{Operations, returned_operations};
@@ -59,6 +63,7 @@ pub enum Rule {
     Critical,
     Join,
     Return,
+    Section,
     Property,
     Observed,
     ThreadName,
@@ -99,6 +104,9 @@ pub fn validate(problem: &Problem) -> Result<(), Vec<BrokenRule>> {
         }
     }
     validator.join();
+    for message in grace_period::broken_rules(&problem.program) {
+        validator.report(Rule::Section, message);
+    }
     validator.properties(problem);
     if validator.broken.is_empty() { Ok(()) } else { Err(validator.broken) }
 }
@@ -246,6 +254,9 @@ impl Validator<'_> {
             | Op::AtomicBegin
             | Op::AtomicEnd
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => {}
         }
     }
@@ -290,53 +301,6 @@ impl Validator<'_> {
                 self.check(stays, Rule::Critical, || {
                     format!("{place} leaves a critical section to {next} without `Leave`")
                 });
-            }
-        }
-    }
-
-    /// Follows the control flow from the entry. Each reachable statement is either inside or
-    /// outside of an atomic block.
-    fn atomic(&mut self, thread: &Thread) {
-        let mut inside: Vec<Option<bool>> = vec![None; thread.code.len()];
-        inside[0] = Some(false);
-        let mut pending = vec![Pc(0)];
-        while let Some(pc) = pending.pop() {
-            let stmt = thread.stmt(pc);
-            let now = inside[pc.index()] == Some(true);
-            let (allowed, after) = match stmt.op {
-                Op::AtomicBegin => (!now, true),
-                Op::AtomicEnd => (now, false),
-                Op::Halt | Op::Leave | Op::Invoke { .. } | Op::Return { .. } | Op::Join => {
-                    (!now, now)
-                }
-                Op::Skip
-                | Op::Assign { .. }
-                | Op::Choose { .. }
-                | Op::Load { .. }
-                | Op::Store { .. }
-                | Op::Update { .. }
-                | Op::Fence(_)
-                | Op::Drain(_)
-                | Op::Branch { .. }
-                | Op::Assume(_)
-                | Op::Assert(_)
-                | Op::New { .. }
-                | Op::Free { .. } => (true, now),
-            };
-            let place = format!("{} {pc}", thread.name);
-            self.check(allowed, Rule::Atomic, || {
-                format!("{place} is {:?}, inside an atomic block: {now}", stmt.op)
-            });
-            for next in flow::successors(stmt) {
-                match inside[next.index()] {
-                    None => {
-                        inside[next.index()] = Some(after);
-                        pending.push(next);
-                    }
-                    Some(known) => self.check(known == after, Rule::Atomic, || {
-                        format!("{place} jumps across the boundary of an atomic block to {next}")
-                    }),
-                }
             }
         }
     }

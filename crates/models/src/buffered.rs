@@ -351,6 +351,11 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
     }
 
     #[inline]
+    fn becomes_pending(&self, op: &Op) -> bool {
+        !D::WRITES_DIRECTLY && matches!(op, Op::Store { .. })
+    }
+
+    #[inline]
     fn issue(
         &self,
         shape: &Shape<'_>,

@@ -93,6 +93,15 @@ pub enum EventKind {
     Free(Value),
     /// The thread leaves a critical section.
     Leave,
+    /// A read-side section begins.
+    SectionBegin,
+    /// A read-side section ends.
+    SectionEnd,
+    /// A grace period sees other threads outside of their sections.
+    GracePeriod {
+        /// Whether the grace period ends.
+        ends: bool,
+    },
     /// An atomic block begins.
     AtomicBegin,
     /// An atomic block ends.

@@ -10,7 +10,7 @@
 //! - [`symbolic`]: sets of store-buffer contents as regular languages, for TSO and PSO.
 //! - [`table`]: table-driven models with an out-of-order window: RMO, IBM 370, user-defined models.
 //! - [`catalog`]: the models by name, and model files.
-//! - [`shape`], [`future_accesses`]: static facts about a program.
+//! - [`shape`], [`future_accesses`], [`grace_periods`]: static facts about a program.
 //! - [`state`], [`bits`], [`address`]: a state, its packed form, and address evaluation.
 //! - [`specification`]: the sequential specification that linearizability is checked against.
 //! - [`event`], [`replay`]: the events of a step, and a replayed run with annotated events.
@@ -27,6 +27,7 @@ pub mod catalog;
 pub mod coherence;
 pub mod event;
 pub mod future_accesses;
+pub mod grace_periods;
 pub mod machine;
 pub mod model;
 pub mod mutation;

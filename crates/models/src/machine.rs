@@ -14,6 +14,7 @@
 //! - [`hang`]: threads that wait forever.
 //! - `race`: partial-order reduction with races.
 //! - `run`: execution of statements.
+//! - `section`: read-side sections and grace periods.
 //! - [`system`]: the transition system for searches, with partial-order reduction.
 
 pub mod choice;
@@ -24,6 +25,7 @@ pub mod ordered;
 mod packed;
 mod race;
 mod run;
+mod section;
 pub mod system;
 
 use crate::address::locate;

@@ -135,6 +135,9 @@ pub trait MemoryModel: Sync {
         false
     }
 
+    /// Returns whether the operation becomes a pending access when it is issued.
+    fn becomes_pending(&self, op: &Op) -> bool;
+
     /// Returns the number of alternatives of the operation at `pc`. The number is more than one
     /// only if an abstraction does not know the value that a load reads, or if the direction of a
     /// branch is guessed.

@@ -70,6 +70,16 @@ pub enum Mutation {
     RacesIgnoreOthers,
     /// Partial order: reaching or leaving a control point of an invariant counts as invisible.
     ControlPointsInvisible,
+    /// Grace periods: a thread with pending accesses can be seen.
+    GracePeriodIgnoresPending,
+    /// Grace periods: a thread inside of a section can be seen.
+    GracePeriodIgnoresSections,
+    /// Grace periods: the thread's own pending accesses do not matter.
+    GracePeriodIsNoFence,
+    /// Sections: the end of an inner section ends the outer section.
+    SectionsDoNotNest,
+    /// Reductions: no grace period sees when sections begin and when accesses become pending.
+    SectionsInvisible,
     /// Clauses: a full fence orders only loads after stores.
     FullFenceOnlyStoreLoad,
     /// Clauses: a drain blocks no run.

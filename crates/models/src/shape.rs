@@ -5,6 +5,7 @@
 
 use crate::bits::Field;
 use crate::future_accesses::FutureAccesses;
+use crate::grace_periods::GracePeriods;
 use fencepost_ir::operations::returned_operations;
 use fencepost_ir::range::{self, footprint};
 use fencepost_ir::{
@@ -83,6 +84,8 @@ pub struct Shape<'p> {
     pub checks_mutual_exclusion: bool,
     /// Whether any thread frees records.
     pub has_free: bool,
+    /// The facts about grace periods.
+    pub grace_periods: GracePeriods,
 }
 
 impl<'p> Shape<'p> {
@@ -202,6 +205,7 @@ impl<'p> Shape<'p> {
             checks_mutual_exclusion: problem.properties.contains(&Property::MutualExclusion),
             has_free: (program.threads.iter().flat_map(|t| &t.code))
                 .any(|s| matches!(s.op, Op::Free { .. })),
+            grace_periods: GracePeriods::new(program),
         }
     }
 

@@ -343,6 +343,10 @@ impl MemoryModel for Table {
         })
     }
 
+    fn becomes_pending(&self, op: &Op) -> bool {
+        op.access().is_some()
+    }
+
     fn issue(
         &self,
         shape: &Shape<'_>,
@@ -437,6 +441,9 @@ impl MemoryModel for Table {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => {}
         }
         let is_consistent = self.retire_ready_entries(shape, state, t, recorder)?;

@@ -129,6 +129,9 @@ fn writes(run: &ReplayedRun, loc: Loc) -> Vec<Written> {
             | EventKind::New(_)
             | EventKind::Free(_)
             | EventKind::Leave
+            | EventKind::SectionBegin
+            | EventKind::SectionEnd
+            | EventKind::GracePeriod { .. }
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
             | EventKind::Skip

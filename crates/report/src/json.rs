@@ -351,6 +351,9 @@ impl EventRecord {
             | EventKind::New(_)
             | EventKind::Free(_)
             | EventKind::Leave
+            | EventKind::SectionBegin
+            | EventKind::SectionEnd
+            | EventKind::GracePeriod { .. }
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
             | EventKind::Defer
@@ -373,6 +376,9 @@ impl EventRecord {
             | EventKind::Fetch { .. }
             | EventKind::Drain(_)
             | EventKind::Leave
+            | EventKind::SectionBegin
+            | EventKind::SectionEnd
+            | EventKind::GracePeriod { .. }
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
             | EventKind::Defer

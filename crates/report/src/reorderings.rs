@@ -268,6 +268,9 @@ fn accesses(run: &ReplayedRun) -> (Vec<Access>, Vec<Reordering>) {
             | EventKind::New(_)
             | EventKind::Free(_)
             | EventKind::Leave
+            | EventKind::SectionBegin
+            | EventKind::SectionEnd
+            | EventKind::GracePeriod { .. }
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
             | EventKind::Defer

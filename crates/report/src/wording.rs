@@ -50,6 +50,9 @@ pub fn kind(program: &Program, event: &Event) -> &'static str {
         EventKind::New(_) => "new",
         EventKind::Free(_) => "free",
         EventKind::Leave => "leave",
+        EventKind::SectionBegin => "section-begin",
+        EventKind::SectionEnd => "section-end",
+        EventKind::GracePeriod { .. } => "grace-period",
         EventKind::AtomicBegin => "atomic",
         EventKind::AtomicEnd => "atomic-end",
         EventKind::Skip => "skip",
@@ -74,7 +77,10 @@ pub fn is_numbered(program: &Program, event: &Event) -> bool {
         | EventKind::Drain(_)
         | EventKind::New(_)
         | EventKind::Free(_)
-        | EventKind::Leave => true,
+        | EventKind::Leave
+        | EventKind::SectionBegin
+        | EventKind::SectionEnd
+        | EventKind::GracePeriod { .. } => true,
         EventKind::Set { .. } => is_choice(program, event),
         EventKind::Test(holds) => !holds && kind(program, event) == "assert",
         EventKind::Fetch { .. }
@@ -256,6 +262,10 @@ pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
             format!("free {pool}#{reference}")
         }
         EventKind::Leave => "leave critical section".into(),
+        EventKind::SectionBegin => "begin read-side section".into(),
+        EventKind::SectionEnd => "end read-side section".into(),
+        EventKind::GracePeriod { ends: false } => "grace period sees other threads outside".into(),
+        EventKind::GracePeriod { ends: true } => "grace period ends".into(),
         EventKind::AtomicBegin => "atomic {".into(),
         EventKind::AtomicEnd => "}".into(),
         EventKind::Skip => "skip".into(),

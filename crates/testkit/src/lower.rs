@@ -31,6 +31,20 @@ fn lower_for(source: &str, request: &Request) -> Result<Vec<Problem>, String> {
     })
 }
 
+/// Returns the problem of a litmus test.
+///
+/// # Panics
+/// If the text is not well-formed.
+pub fn litmus_problem(source: &str) -> Problem {
+    let mut diagnostics = Diagnostics::new();
+    let frontend =
+        fencepost_frontends::by_extension("litmus").expect("a front end for litmus tests");
+    let problems = frontend.lower(source, &mut diagnostics);
+    let errors = || diagnostics.iter().map(|d| d.message.as_str()).collect::<Vec<_>>().join("; ");
+    let problems = problems.unwrap_or_else(|| panic!("{}\n{source}", errors()));
+    problems.into_iter().next().expect("a litmus test is one problem")
+}
+
 /// Returns the first problem of an `.fp` source text.
 ///
 /// # Panics

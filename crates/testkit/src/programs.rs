@@ -18,6 +18,7 @@
 //! | [`mod@c_like`] | memory orders, integers that wrap, arrays of records, local arrays, `switch` |
 //! | [`mod@silent_loops`] | loops over registers only, many of which never end |
 //! | [`mod@finally`] | programs of all kinds with a `finally` block |
+//! | [`mod@rcu`] | litmus tests in C with RCU; not as `.fp` |
 //! | [`synchronization`] | critical sections, invariants, blocking statements, spin loops |
 //!
 //! [`mod@shrink`] minimises a failing program.
@@ -37,6 +38,7 @@ mod c_like;
 mod finally;
 mod litmus;
 mod profiles;
+mod rcu;
 mod shrink;
 mod silent_loops;
 mod synchronization;
@@ -49,6 +51,7 @@ pub use c_like::c_like;
 pub use finally::with_finally;
 pub use litmus::litmus;
 pub use profiles::program;
+pub use rcu::rcu;
 pub use shrink::shrink;
 pub use silent_loops::silent_loops;
 pub use synchronization::{

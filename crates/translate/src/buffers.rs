@@ -62,9 +62,7 @@ pub fn buffers(
     if capacity > MAX_CAPACITY {
         return Err(Unsupported::LargeCapacity(MAX_CAPACITY));
     }
-    if program.last_thread().is_some() {
-        return Err(Unsupported::LastThread);
-    }
+    Unsupported::check(program)?;
     if problem.has_control_points() {
         return Err(Unsupported::ControlPoints);
     }

@@ -178,9 +178,7 @@ fn check_supported(problem: &Problem, bound: Bound) -> Result<(), Unsupported> {
     if program.threads.len() > MAX_THREADS {
         return Err(Unsupported::TooManyThreads(MAX_THREADS));
     }
-    if program.last_thread().is_some() {
-        return Err(Unsupported::LastThread);
-    }
+    Unsupported::check(program)?;
     if problem.has_control_points() {
         return Err(Unsupported::ControlPoints);
     }
@@ -305,7 +303,9 @@ impl Simulation<'_> {
                 code.op(stmt.op.clone());
                 code.op_then(Op::AtomicEnd, next);
             }
-            Op::Join => unreachable!("programs with a last thread are rejected"),
+            Op::Join | Op::SectionBegin { .. } | Op::SectionEnd { .. } | Op::GracePeriod { .. } => {
+                unreachable!("`Unsupported::check` rejects these programs")
+            }
             Op::Halt => self.translate_halt(code, scratch),
             Op::Load { .. }
             | Op::Store { .. }

@@ -1,6 +1,6 @@
 //! The reasons why a program cannot be translated or exported, with their messages.
 
-use fencepost_ir::BinOp;
+use fencepost_ir::{BinOp, Program, grace_period};
 use std::fmt;
 
 /// The reason why a program cannot be translated or exported. Displays as a sentence without a full
@@ -37,6 +37,8 @@ pub enum Unsupported {
     ControlPoints,
     /// The program has a `fetch_add` or `fetch_sub` of a location that wraps.
     WrappingUpdate,
+    /// The program has read-side sections or grace periods.
+    GracePeriods,
     /// Sequential C is requested without a bound on context switches.
     SequentialWithoutSwitches,
     /// Sequential C is requested for a program that is not a context simulation.
@@ -119,6 +121,19 @@ pub enum UnsupportedInLitmus {
     Comparison,
 }
 
+impl Unsupported {
+    /// Checks that a program has none of the statements that no translation and no export supports.
+    pub(crate) fn check(program: &Program) -> Result<(), Unsupported> {
+        if program.last_thread().is_some() {
+            return Err(Unsupported::LastThread);
+        }
+        if grace_period::occurs(program) {
+            return Err(Unsupported::GracePeriods);
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -163,6 +178,7 @@ impl fmt::Display for Unsupported {
             Self::LastThread => f.write_str(
                 "a `finally` block and operations after the threads cannot be translated or exported",
             ),
+            Self::GracePeriods => f.write_str("RCU sections and grace periods cannot be translated or exported"),
             Self::SequentialWithoutSwitches => f.write_str(
                 "sequential C (c-seq) needs a bound on context switches: \
                  use --model tso or pso with --contexts",

@@ -37,6 +37,7 @@ mod taint;
 
 use fencepost_ir::{
     Address, Condition, Loc, Observable, Op, Problem, Property, Reg, Thread, Type, Value, flow,
+    grace_period,
 };
 
 pub use error::CannotAbstract;
@@ -106,6 +107,9 @@ impl Abstracted {
 pub fn abstract_values(problem: &Problem, values: &Values) -> Result<Abstracted, CannotAbstract> {
     if problem.has_control_points() {
         return Err(CannotAbstract::ControlPoints);
+    }
+    if grace_period::occurs(&problem.program) {
+        return Err(CannotAbstract::GracePeriods);
     }
     let locations = values.locations(&problem.program)?;
     let domain = values.domain();

@@ -128,6 +128,9 @@ fn statement(
         | Op::Invoke { .. }
         | Op::Return { .. }
         | Op::Join
+        | Op::SectionBegin { .. }
+        | Op::SectionEnd { .. }
+        | Op::GracePeriod { .. }
         | Op::Halt => {
             if !choices.is_empty() {
                 return None;

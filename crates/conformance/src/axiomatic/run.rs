@@ -190,6 +190,9 @@ impl PartialRun {
             Op::New { .. } | Op::Free { .. } => return Err(Unsupported::Records),
             Op::Invoke { .. } | Op::Return { .. } => return Err(Unsupported::Operations),
             Op::Join => return Err(Unsupported::LastThread),
+            Op::SectionBegin { .. } | Op::SectionEnd { .. } | Op::GracePeriod { .. } => {
+                return Err(Unsupported::GracePeriods);
+            }
             Op::Halt => unreachable!("a thread that has halted takes no step"),
         }
         Ok(vec![self])

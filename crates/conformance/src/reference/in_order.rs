@@ -7,7 +7,7 @@ use std::hash::Hash;
 use fencepost_ir::{Expr, Fault, FenceKinds, Loc, Op, Pc, Reg, Thread, Value};
 
 use super::memory::{self, Memory};
-use super::{Rules, StepFailure, Steps, ThreadState, block};
+use super::{Rules, StepFailure, Steps, ThreadState, block, section};
 
 /// The pending stores of a thread under one model.
 ///
@@ -206,8 +206,20 @@ impl<P: Pending> InOrder<P> {
             }
             Op::AtomicEnd => unreachable!("`block::run` runs a whole atomic block"),
             Op::Return { result } => next.ends.push(*result),
-            // These read the state of other threads. `super::invoke` and `super::join` make the steps.
-            Op::Invoke { .. } | Op::Join | Op::Halt => return Ok(Steps::none()),
+            Op::SectionBegin { held, index, .. } => {
+                let now = (*held, self.registers[held.index()]);
+                for (reg, value) in section::begin(program, thread, now, *index)? {
+                    next.registers[reg.index()] = value;
+                }
+            }
+            Op::SectionEnd { held, index, .. } => {
+                let index = index.as_ref().map(|index| self.eval(index)).transpose()?;
+                next.registers[held.index()] = section::end(self.registers[held.index()], index)?;
+            }
+            // These read the state of other threads. `super` makes the steps.
+            Op::Invoke { .. } | Op::Join | Op::GracePeriod { .. } | Op::Halt => {
+                return Ok(Steps::none());
+            }
         }
         Ok(Steps::one(next, memory))
     }

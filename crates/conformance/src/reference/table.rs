@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use fencepost_ir::{Fault, FenceKinds, Loc, Op, Pc, Program, Reg, Thread, Value, flow};
 
 use super::memory::{self, Memory};
-use super::{Rules, StepFailure, Steps, ThreadState, block};
+use super::{Rules, StepFailure, Steps, ThreadState, block, section};
 use entry::{Entry, Kind, Operand, bypasses, orders};
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -280,8 +280,24 @@ impl Windowed {
                 let entries_before = if self.has_guess() { self.window.len() } else { 0 };
                 next.ends.push(OperationEnd { result: *result, entries_before });
             }
-            // These read the state of other threads. `super::invoke` and `super::join` make the steps.
-            Op::Invoke { .. } | Op::Join | Op::Halt => return Ok(Steps::none()),
+            Op::SectionBegin { held, index, .. } => {
+                let now = (*held, self.register(*held));
+                for (reg, value) in section::begin(program, thread, now, *index)? {
+                    next.registers[reg.index()] = Operand::Value(value);
+                }
+            }
+            Op::SectionEnd { held, index, .. } => {
+                let Some(registers) = known else {
+                    return Ok(Steps::none());
+                };
+                let index = index.as_ref().map(|index| memory::eval(index, &registers));
+                let after = section::end(self.register(*held), index.transpose()?)?;
+                next.registers[held.index()] = Operand::Value(after);
+            }
+            // These read the state of other threads. `super` makes the steps.
+            Op::Invoke { .. } | Op::Join | Op::GracePeriod { .. } | Op::Halt => {
+                return Ok(Steps::none());
+            }
         }
         Ok(Steps::one(next, memory))
     }
@@ -474,6 +490,9 @@ impl Windowed {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => unreachable!("this statement never enters the window"),
         };
         if let (Some(reg), Some(value)) = (stmt.op.target(), yields) {

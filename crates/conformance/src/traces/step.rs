@@ -238,7 +238,13 @@ impl<'a> Machine<'a> {
             }
             Op::AtomicEnd => unreachable!("`block` runs a whole atomic block"),
             Op::Halt => false,
-            Op::New { .. } | Op::Free { .. } | Op::Invoke { .. } | Op::Join => return None,
+            Op::New { .. }
+            | Op::Free { .. }
+            | Op::Invoke { .. }
+            | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. } => return None,
         };
         if let Some(max_back_jumps) = self.max_back_jumps {
             next.threads[t].back_jumps += usize::from(next.threads[t].pc <= local.pc);
@@ -312,6 +318,9 @@ impl<'a> Machine<'a> {
                 | Op::Invoke { .. }
                 | Op::Return { .. }
                 | Op::Join
+                | Op::SectionBegin { .. }
+                | Op::SectionEnd { .. }
+                | Op::GracePeriod { .. }
                 | Op::Halt => return Some(false),
             };
         }

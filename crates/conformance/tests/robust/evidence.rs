@@ -62,6 +62,9 @@ fn record(problem: &Problem, event: &Event, recorder: &mut Recorder) {
         | EventKind::Test(_)
         | EventKind::Guess(_)
         | EventKind::Leave
+        | EventKind::SectionBegin
+        | EventKind::SectionEnd
+        | EventKind::GracePeriod { .. }
         | EventKind::Skip => {}
         EventKind::Fetch { .. }
         | EventKind::CommitAndKeep { .. }

@@ -78,6 +78,7 @@ impl UsefulDelay {
             | Op::AtomicEnd
             | Op::Free { .. }
             | Op::Join
+            | Op::GracePeriod { .. }
             | Op::Halt => false,
             Op::Store { .. }
             | Op::Drain(_)
@@ -89,6 +90,8 @@ impl UsefulDelay {
             | Op::Branch { .. }
             | Op::Assume(_)
             | Op::Assert(_)
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
             | Op::Return { .. } => via_successors(fenced),
         }
     }

@@ -136,6 +136,9 @@ impl Order {
                 | Op::Invoke { .. }
                 | Op::Return { .. }
                 | Op::Join
+                | Op::SectionBegin { .. }
+                | Op::SectionEnd { .. }
+                | Op::GracePeriod { .. }
                 | Op::Halt => false,
             }
         };
@@ -208,9 +211,14 @@ impl Effect {
             | Op::Return { .. }
             | Op::AtomicEnd
             | Op::Halt => Effect::Local,
-            Op::New { .. } | Op::Free { .. } | Op::AtomicBegin | Op::Invoke { .. } | Op::Join => {
-                Effect::Anything
-            }
+            Op::New { .. }
+            | Op::Free { .. }
+            | Op::AtomicBegin
+            | Op::Invoke { .. }
+            | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. } => Effect::Anything,
         }
     }
 

@@ -96,7 +96,12 @@ impl EventRecorder for Footprint {
         let is_fence = |kind: &EventKind| matches!(kind, EventKind::Fence(_) | EventKind::Drain(_));
         // An event may repeat in a loop without accesses. The repetitions have no effect.
         let is_needed = match kind {
-            EventKind::Set { .. } | EventKind::Test(_) | EventKind::Leave => false,
+            EventKind::Set { .. }
+            | EventKind::Test(_)
+            | EventKind::Leave
+            | EventKind::SectionBegin
+            | EventKind::SectionEnd
+            | EventKind::GracePeriod { .. } => false,
             EventKind::Skip => !self.events.contains(&(kind, pc)),
             EventKind::Fence(_) | EventKind::Drain(_) => {
                 let earlier = self.events.iter().rev().map(|(other, _)| other);
@@ -222,6 +227,9 @@ impl Footprint {
                     }
                 }
                 EventKind::Leave
+                | EventKind::SectionBegin
+                | EventKind::SectionEnd
+                | EventKind::GracePeriod { .. }
                 | EventKind::Set { .. }
                 | EventKind::Test(_)
                 | EventKind::Guess(_)

@@ -462,6 +462,9 @@ pub(crate) fn is_invisible<M: MemoryModel>(
         | Op::AtomicEnd
         | Op::Invoke { .. }
         | Op::Join
+        | Op::SectionBegin { .. }
+        | Op::SectionEnd { .. }
+        | Op::GracePeriod { .. }
         | Op::Halt => false,
     }
 }

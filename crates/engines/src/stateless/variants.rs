@@ -115,7 +115,10 @@ impl Variants {
                 | Op::AtomicBegin
                 | Op::Invoke { .. }
                 | Op::Return { .. }
-                | Op::Join => {}
+                | Op::Join
+                | Op::SectionBegin { .. }
+                | Op::SectionEnd { .. }
+                | Op::GracePeriod { .. } => {}
             }
             if may_write && addresses.len() > 1 {
                 for address in addresses {

@@ -76,7 +76,8 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
             (context.layout, context.sources)
         }
         Body::C(functions) => {
-            let mut context = c::lower::Context { source, layout, sources };
+            let domains = c::lower::rcu::Domains::default();
+            let mut context = c::lower::Context { source, layout, sources, domains };
             for (function, names) in functions.iter().zip(&names) {
                 let incomplete = function.incomplete || file.constraint.incomplete;
                 let lowerer = (&file.init[..], &names[..], incomplete);
@@ -101,6 +102,7 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
         ..Program::default()
     };
     wrap_arithmetic(&mut program);
+    errors.check(c::lower::rcu::finish(&mut program))?;
     program.places.sort_by_key(|place| (place.offset, !place.at_end));
     for (var, span) in constraint.all().filter(|_| file.arch == Arch::C) {
         if let StateVar::Register(thread, name) = var

@@ -99,7 +99,10 @@ impl Shape<'_> {
                 | Op::Fence(_)
                 | Op::Leave
                 | Op::Invoke { .. }
-                | Op::Join => stmt.next,
+                | Op::Join
+                | Op::SectionBegin { .. }
+                | Op::SectionEnd { .. }
+                | Op::GracePeriod { .. } => stmt.next,
                 Op::Drain(at) => {
                     let loc = locate(self, at, &|r| registers[r.index()]);
                     check_allocated(self, memory, loc.map_err(failure)?).map_err(failure)?;

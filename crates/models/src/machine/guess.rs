@@ -141,6 +141,7 @@ fn passes_early(op: &Op, has_store: bool) -> Option<bool> {
         | Op::New { .. }
         | Op::Free { .. }
         | Op::Join
+        | Op::GracePeriod { .. }
         | Op::Halt => None,
         Op::Skip
         | Op::Assign { .. }
@@ -152,7 +153,9 @@ fn passes_early(op: &Op, has_store: bool) -> Option<bool> {
         | Op::Assert(_)
         | Op::Leave
         | Op::Invoke { .. }
-        | Op::Return { .. } => Some(has_store),
+        | Op::Return { .. }
+        | Op::SectionBegin { .. }
+        | Op::SectionEnd { .. } => Some(has_store),
     }
 }
 

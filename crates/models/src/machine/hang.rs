@@ -202,6 +202,9 @@ impl<M: MemoryModel> Machine<'_, M> {
         if !self.may_be_hang(state) {
             return HangCheck::No;
         }
+        if self.shape.grace_periods.occur {
+            return self.check_hang_of_grace_periods(state, &self.work_limits).0;
+        }
         let mut writer = Writer::default();
         self.combine_threads(state, |t| {
             let part = self.encode_alone(state, t, &mut writer);
@@ -220,6 +223,9 @@ impl<M: MemoryModel> Machine<'_, M> {
         if !self.may_be_hang(state) {
             return HangCheck::No;
         }
+        if self.shape.grace_periods.occur {
+            return self.check_hang_of_grace_periods(state, limits).0;
+        }
         self.combine_threads(state, |t| self.run_alone(state, t, limits, |_| None).result.check())
     }
 
@@ -232,6 +238,9 @@ impl<M: MemoryModel> Machine<'_, M> {
         work: &mut State<M::Pending>,
         cache: &mut WaitCache,
     ) -> HangCheck {
+        if self.shape.grace_periods.occur {
+            return self.check_hang_of_grace_periods(state, &self.work_limits).0;
+        }
         self.combine_threads(state, |t| {
             cache.key.clear();
             cache.key.push(t.index() as u8);
@@ -325,13 +334,46 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// last thread while it waits for the others.
     pub fn waits(&self, state: &State<M::Pending>) -> Vec<Option<Wait>> {
         let unlimited = WorkLimits::default();
+        let (_, others) = self.check_hang_of_grace_periods(state, &unlimited);
         let wait = |t| {
-            let run = self.run_alone(state, t, &unlimited, |_| None);
+            let mut start = others.clone();
+            self.restore(&mut start, state, t);
+            let run = self.run_alone(&start, t, &unlimited, |_| None);
             (run.result == AloneResult::Waits).then(|| self.describe_wait(&run.visited, t))
         };
         let threads = self.shape.program().thread_ids();
         let is_idle = |t| self.has_finished(state, t) || self.is_at_join(state, t);
         threads.map(|t| if is_idle(t) { None } else { wait(t) }).collect()
+    }
+
+    /// Returns whether a state of a program with grace periods is a hang, without a cache: what a
+    /// thread can do also depends on the sections of the others. The second result is the state as
+    /// a grace period can find it: each thread is outside of every section that it can leave alone,
+    /// and has nothing pending.
+    fn check_hang_of_grace_periods(
+        &self,
+        state: &State<M::Pending>,
+        limits: &WorkLimits,
+    ) -> (HangCheck, State<M::Pending>) {
+        let mut others = state.clone();
+        if !self.shape.grace_periods.occur {
+            return (HangCheck::No, others);
+        }
+        // A thread may need a grace period to leave a section of another domain.
+        loop {
+            let mut left_a_section = false;
+            let result = self.combine_threads(state, |t| {
+                let mut start = others.clone();
+                self.restore(&mut start, state, t);
+                let run = self.run_alone(&start, t, limits, |_| None);
+                let reached = run.visited.iter().map(|visited| &visited.state);
+                left_a_section |= self.leave_sections(t, reached, &mut others);
+                run.result.check()
+            });
+            if result != HangCheck::Yes || !left_a_section {
+                return (result, others);
+            }
+        }
     }
 
     /// Returns whether a thread is the last thread and has not begun.
@@ -454,6 +496,9 @@ impl<M: MemoryModel> Machine<'_, M> {
             | EventKind::Test(_)
             | EventKind::Guess(_)
             | EventKind::Leave
+            | EventKind::SectionBegin
+            | EventKind::SectionEnd
+            | EventKind::GracePeriod { .. }
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
             | EventKind::Skip

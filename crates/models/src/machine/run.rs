@@ -121,6 +121,34 @@ impl<M: MemoryModel> Machine<'_, M> {
                 recorder.record_with(|| event(EventKind::Skip));
                 stmt.next
             }
+            Op::SectionBegin { held, index, .. } => {
+                let is_seen = self.may_be_seen(state, t);
+                match self.begin_section(state, t, *held, *index) {
+                    Ok(()) => {}
+                    Err(_) if self.hides_failures(state, t) => return Ok(StepResult::Blocked),
+                    Err(fault) => return Err(failure(fault)),
+                }
+                recorder.record_with(|| event(EventKind::SectionBegin));
+                state.pcs[t.index()] = stmt.next;
+                self.finish_step(state, t, recorder)?;
+                if is_seen && self.reductions.fuse {
+                    return self.run_access(state, t, recorder);
+                }
+                return Ok(StepResult::Taken);
+            }
+            Op::SectionEnd { .. } => match self.end_section(state, t, pc, recorder)? {
+                LocalResult::Next(next) => next,
+                LocalResult::Blocked | LocalResult::UnknownRegister => {
+                    return Ok(StepResult::Blocked);
+                }
+            },
+            Op::GracePeriod { .. } => match self.poll(state, t, pc).map_err(failure)? {
+                Some(next) => {
+                    recorder.record_with(|| event(EventKind::GracePeriod { ends: next != pc }));
+                    next
+                }
+                None => return Ok(StepResult::Blocked),
+            },
             Op::Leave => {
                 recorder.record_with(|| event(EventKind::Leave));
                 stmt.next
@@ -188,7 +216,14 @@ impl<M: MemoryModel> Machine<'_, M> {
                             IssueResult::Blocked | IssueResult::BoundReached => break,
                         },
                     }
-                } else if self.model.is_fetched_eagerly(&stmt.op) {
+                } else if matches!(stmt.op, Op::SectionEnd { .. }) {
+                    match self.end_section(state, t, pc, recorder)? {
+                        LocalResult::Next(next) => next,
+                        LocalResult::Blocked | LocalResult::UnknownRegister => break,
+                    }
+                } else if self.model.is_fetched_eagerly(&stmt.op)
+                    && !(self.model.becomes_pending(&stmt.op) && self.may_be_seen(state, t))
+                {
                     match self.model.issue(&self.shape, state, t, pc, 0, recorder)? {
                         IssueResult::Done => stmt.next,
                         IssueResult::Blocked | IssueResult::BoundReached => break,
@@ -257,6 +292,9 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => Ok(IssueResult::Blocked),
         }
     }
@@ -311,7 +349,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         e.eval(&|reg| state.register(&self.shape, t, *reg))
     }
 
-    fn assign(
+    pub(super) fn assign(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
@@ -423,6 +461,9 @@ pub(super) fn execute_local(
         | Op::AtomicEnd
         | Op::Invoke { .. }
         | Op::Join
+        | Op::SectionBegin { .. }
+        | Op::SectionEnd { .. }
+        | Op::GracePeriod { .. }
         | Op::Halt => unreachable!("only local statements are executed here"),
     }
 }

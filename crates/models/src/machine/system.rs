@@ -318,9 +318,15 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::Update { .. }
             | Op::Fence(_)
             | Op::Drain(_) => {
-                self.mutated.is(Mutation::AccessesCommute)
-                    || self.model.issue_commutes(&self.shape, state, t, pc)
+                let is_seen = self.model.becomes_pending(op) && self.may_be_seen(state, t);
+                let commutes = (self.shape.grace_periods.occur
+                    && self.model.is_fetched_eagerly(op))
+                    || self.model.issue_commutes(&self.shape, state, t, pc);
+                self.mutated.is(Mutation::AccessesCommute) || (commutes && !is_seen)
             }
+            Op::SectionBegin { .. } => !self.may_be_seen(state, t),
+            Op::SectionEnd { .. } => true,
+            Op::GracePeriod { .. } => self.shape.grace_periods.always_end,
             Op::New { .. }
             | Op::Free { .. }
             | Op::AtomicBegin

@@ -127,6 +127,9 @@ impl Table {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => return Ok(Retired::Waits),
         }
         let registers = &mut state.registers[shape.thread(t).registers..];

@@ -344,6 +344,9 @@ fn mark_field(shape: &Shape<'_>, t: ThreadId, pc: Pc) -> Option<Field> {
         | Op::Invoke { .. }
         | Op::Return { .. }
         | Op::Join
+        | Op::SectionBegin { .. }
+        | Op::SectionEnd { .. }
+        | Op::GracePeriod { .. }
         | Op::Halt => None,
     }
 }

@@ -49,7 +49,9 @@ impl ThreadTranslator<'_> {
         self.writer.bind(self.targets[pc.index()]);
         let next = self.targets[stmt.next.index()];
         match &stmt.op {
-            Op::Join => unreachable!("programs with a last thread are rejected"),
+            Op::Join | Op::SectionBegin { .. } | Op::SectionEnd { .. } | Op::GracePeriod { .. } => {
+                unreachable!("`Unsupported::check` rejects these programs")
+            }
             Op::AtomicEnd => self.end_block(pc, origin),
             Op::Branch { cond, then, otherwise } => {
                 let (then, otherwise) =

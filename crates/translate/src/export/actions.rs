@@ -240,7 +240,9 @@ impl Action {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Halt => Action::Nothing,
-            Op::Join => unreachable!("programs with a last thread are rejected"),
+            Op::Join | Op::SectionBegin { .. } | Op::SectionEnd { .. } | Op::GracePeriod { .. } => {
+                unreachable!("`Unsupported::check` rejects these programs")
+            }
             Op::New { .. } | Op::Free { .. } => unreachable!("lowered programs have no records"),
         }
     }

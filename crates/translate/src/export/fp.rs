@@ -36,9 +36,7 @@ pub fn fp(export: &Export<'_>) -> Result<String, Unsupported> {
     if export.problem.properties.iter().any(|p| matches!(p, Property::Operations(_))) {
         return Err(Unsupported::OperationsWithoutClient);
     }
-    if export.problem.program.last_thread().is_some() {
-        return Err(Unsupported::LastThread);
-    }
+    Unsupported::check(&export.problem.program)?;
     if export.problem.has_control_points() {
         return Err(Unsupported::ControlPoints);
     }

@@ -54,9 +54,7 @@ const WORDS: &str = "\
 pub fn litmus(export: &Export<'_>, name: &str) -> Result<String, Unsupported> {
     let problem = export.problem;
     let program = &problem.program;
-    if program.last_thread().is_some() {
-        return Err(Unsupported::LastThread);
-    }
+    Unsupported::check(program)?;
     if has_wrapping_update(program) {
         return Err(Unsupported::WrappingUpdate);
     }

@@ -52,9 +52,7 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
         return Err(Unsupported::Operations);
     }
     let input = &problem.program;
-    if input.last_thread().is_some() {
-        return Err(Unsupported::LastThread);
-    }
+    Unsupported::check(input)?;
     if problem.has_control_points() {
         return Err(Unsupported::ControlPoints);
     }
@@ -353,7 +351,9 @@ impl Lowering<'_> {
                 }
                 None => code.op_then(Op::Skip, next()),
             },
-            Op::Join => unreachable!("programs with a last thread are rejected"),
+            Op::Join | Op::SectionBegin { .. } | Op::SectionEnd { .. } | Op::GracePeriod { .. } => {
+                unreachable!("`Unsupported::check` rejects these programs")
+            }
             Op::Invoke { .. } | Op::Return { .. } => code.op_then(Op::Skip, next()),
             Op::Skip
             | Op::Assign { .. }

@@ -224,7 +224,9 @@ impl Walk<'_> {
                 out.push(Node::Halt);
                 None
             }
-            Op::Join => unreachable!("programs with a last thread are rejected"),
+            Op::Join | Op::SectionBegin { .. } | Op::SectionEnd { .. } | Op::GracePeriod { .. } => {
+                unreachable!("`Unsupported::check` rejects these programs")
+            }
             Op::AtomicBegin => {
                 let inside = Flow::of_block(self.thread, here);
                 let mut body = Vec::new();

@@ -153,6 +153,9 @@ impl Translator<'_> {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => self.code.op(stmt.op.clone()),
         }
         Ok(())

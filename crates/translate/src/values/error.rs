@@ -35,6 +35,8 @@ pub enum CannotAbstract {
     Operations,
     /// An invariant mentions a control point.
     ControlPoints,
+    /// The program has read-side sections or grace periods.
+    GracePeriods,
 }
 
 impl CannotAbstract {
@@ -64,7 +66,8 @@ impl CannotAbstract {
             | CannotAbstract::TooLarge
             | CannotAbstract::Condition
             | CannotAbstract::Operations
-            | CannotAbstract::ControlPoints => self.to_string(),
+            | CannotAbstract::ControlPoints
+            | CannotAbstract::GracePeriods => self.to_string(),
         }
     }
 }
@@ -116,6 +119,9 @@ impl fmt::Display for CannotAbstract {
             }
             CannotAbstract::Operations => {
                 f.write_str("properties of operations are not supported with abstracted values")
+            }
+            CannotAbstract::GracePeriods => {
+                f.write_str("RCU is not supported with abstracted values")
             }
         }
     }

@@ -72,6 +72,9 @@ impl Taint {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => false,
         }
     }

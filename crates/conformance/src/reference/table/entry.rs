@@ -55,6 +55,9 @@ pub(super) fn kinds(op: &Op) -> &'static [Kind] {
         | Op::Invoke { .. }
         | Op::Return { .. }
         | Op::Join
+        | Op::SectionBegin { .. }
+        | Op::SectionEnd { .. }
+        | Op::GracePeriod { .. }
         | Op::Halt => &[],
     }
 }

@@ -41,7 +41,7 @@
 //!   compilers.
 //! - A compare-and-exchange of C11 has the fences of both of its orders, whether it succeeds or
 //!   not. The weak variant never fails spuriously. Direction: both are under-approximations of C11.
-//! - No fence expresses `rcu_read_lock`, `synchronize_rcu` and `srcu_*`. They are not supported.
+//! - RCU and SRCU become sections and grace periods, see the book's page on semantics.
 
 use fencepost_ir::{BinOp, FenceKinds};
 
@@ -96,6 +96,17 @@ pub enum Returns {
     Negative,
 }
 
+/// A function of RCU or SRCU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RcuCall {
+    /// Begins a read-side section. With SRCU, returns its index.
+    Lock,
+    /// Ends a read-side section.
+    Unlock,
+    /// Waits for a grace period.
+    Synchronize,
+}
+
 /// The operation of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FunctionKind {
@@ -129,6 +140,8 @@ pub enum FunctionKind {
     Unlock,
     /// Returns whether a lock is taken.
     IsLocked,
+    /// RCU or, with this number of arguments, SRCU.
+    Rcu(RcuCall, usize),
 }
 
 /// The arguments and the return value of an addition with a condition.
@@ -188,6 +201,16 @@ fn without_variants(name: &str) -> Option<FunctionInfo> {
         }
         "lock" | "mtx_lock" | "spin_lock" => (FunctionKind::Lock, MemoryOrder::Acquire),
         "unlock" | "mtx_unlock" | "spin_unlock" => (FunctionKind::Unlock, MemoryOrder::Release),
+        "rcu_read_lock" => (FunctionKind::Rcu(RcuCall::Lock, 0), MemoryOrder::Relaxed),
+        "rcu_read_unlock" => (FunctionKind::Rcu(RcuCall::Unlock, 0), MemoryOrder::Relaxed),
+        "synchronize_rcu" | "synchronize_rcu_expedited" => {
+            (FunctionKind::Rcu(RcuCall::Synchronize, 0), MemoryOrder::Full)
+        }
+        "srcu_read_lock" => (FunctionKind::Rcu(RcuCall::Lock, 1), MemoryOrder::Relaxed),
+        "srcu_read_unlock" => (FunctionKind::Rcu(RcuCall::Unlock, 2), MemoryOrder::Relaxed),
+        "synchronize_srcu" | "synchronize_srcu_expedited" => {
+            (FunctionKind::Rcu(RcuCall::Synchronize, 1), MemoryOrder::Full)
+        }
         "spin_trylock" => (FunctionKind::TryLock, MemoryOrder::Acquire),
         "spin_is_locked" => (FunctionKind::IsLocked, MemoryOrder::Relaxed),
         "atomic_thread_fence" => {

@@ -10,13 +10,14 @@ mod address;
 mod call;
 mod compare;
 mod loops;
+pub(in super::super) mod rcu;
 mod read_order;
 mod value;
 
 use std::collections::BTreeMap;
 
 use fencepost_ir::assemble::{Sources, Target};
-use fencepost_ir::{Expr, FenceKinds, Reg, Span, Thread};
+use fencepost_ir::{Domain, Expr, FenceKinds, Reg, Span, Thread};
 
 use super::super::assembler::Assembler;
 use super::super::ast::{Constant, Init, StateVar};
@@ -35,6 +36,7 @@ pub(in super::super) struct Context<'a> {
     pub(in super::super) source: &'a str,
     pub(in super::super) layout: Layout,
     pub(in super::super) sources: Sources,
+    pub(in super::super) domains: rcu::Domains,
 }
 
 /// Adds a location for every parameter of the functions to the layout.
@@ -57,7 +59,7 @@ pub(in super::super) fn lower(
     errors: &mut Errors,
 ) -> Option<Thread> {
     errors.begin_thread();
-    let Context { source, layout, sources } = context;
+    let Context { source, layout, sources, domains } = context;
     let (first, marks_places) = (sources.places.len(), sources.marks_places);
     let mut lowerer = Lowerer {
         asm: Assembler::new(&format!("P{}", function.thread), sources),
@@ -68,6 +70,8 @@ pub(in super::super) fn lower(
         observed,
         locals: BTreeMap::new(),
         temporaries: Vec::new(),
+        domains,
+        sections: BTreeMap::new(),
         used: 0,
         indirect_size: 0,
         loops: Vec::new(),
@@ -135,6 +139,10 @@ struct Lowerer<'a> {
     /// Registers for intermediate values. The first `used` are in use by the current statement.
     temporaries: Vec<Reg>,
     used: usize,
+    domains: &'a mut rcu::Domains,
+    /// The registers that record the sections of each domain and, without a domain, the progress
+    /// of grace periods.
+    sections: BTreeMap<Option<Domain>, Reg>,
     /// The total size of all computed addresses, in locations.
     indirect_size: usize,
     /// The loops around the current statement, the innermost last.

@@ -3,10 +3,12 @@
 //! - `conditional`: locks and updates with a condition.
 //! - `statements`: loops, compound assignments, arithmetic on addresses.
 //! - `mutated`: random invalid texts.
+//! - `rcu`: RCU and SRCU.
 //! - `rejected`: diagnostics.
 
 mod conditional;
 mod mutated;
+mod rcu;
 mod rejected;
 mod statements;
 

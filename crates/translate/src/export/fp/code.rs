@@ -332,7 +332,9 @@ impl<'a, 'b> Code<'a, 'b> {
             Op::Branch { .. } | Op::Leave | Op::AtomicBegin | Op::AtomicEnd | Op::Halt => {
                 unreachable!("not a plain statement")
             }
-            Op::Join => unreachable!("programs with a last thread are rejected"),
+            Op::Join | Op::SectionBegin { .. } | Op::SectionEnd { .. } | Op::GracePeriod { .. } => {
+                unreachable!("`Unsupported::check` rejects these programs")
+            }
             Op::Invoke { .. } | Op::Return { .. } => unreachable!("handled by `has_no_syntax`"),
         };
         self.out.statement(&line, stmt);

@@ -154,7 +154,14 @@ impl ThreadEmitter<'_> {
             Op::New { .. } | Op::Free { .. } => {
                 return self.reject(UnsupportedInLitmus::Records);
             }
-            Op::Branch { .. } | Op::AtomicBegin | Op::AtomicEnd | Op::Join | Op::Halt => {
+            Op::Branch { .. }
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
+            | Op::Halt => {
                 unreachable!("straight-line code has no such operation")
             }
         }

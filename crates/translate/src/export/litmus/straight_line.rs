@@ -47,7 +47,9 @@ pub(super) fn straight_line(
             Op::Branch { .. } => {
                 return Err(error_for(stmt.label, UnsupportedInLitmus::Branches));
             }
-            Op::Join => unreachable!("programs with a last thread are rejected"),
+            Op::Join | Op::SectionBegin { .. } | Op::SectionEnd { .. } | Op::GracePeriod { .. } => {
+                unreachable!("`Unsupported::check` rejects these programs")
+            }
             // These operations have no effect on memory.
             Op::Skip | Op::Leave | Op::Invoke { .. } | Op::Return { .. } => {}
             Op::Assign { .. }

@@ -112,6 +112,9 @@ impl Untainted {
             | Op::AtomicEnd
             | Op::Return { .. }
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => {}
         }
     }

@@ -34,6 +34,7 @@ impl Lowerer<'_> {
                 LitmusError::unsupported(span, format!("the function `{name}` is not supported"))
             })?;
         let values = match kind {
+            FunctionKind::Rcu(_, arguments) => arguments,
             FunctionKind::Fence | FunctionKind::Barrier(_) => 0,
             FunctionKind::Load(_)
             | FunctionKind::Clear
@@ -94,7 +95,8 @@ impl Lowerer<'_> {
             | FunctionKind::Lock
             | FunctionKind::TryLock
             | FunctionKind::IsLocked
-            | FunctionKind::Unlock => None,
+            | FunctionKind::Unlock
+            | FunctionKind::Rcu(..) => None,
         })
     }
 
@@ -142,6 +144,7 @@ impl Lowerer<'_> {
             FunctionKind::TryCompareSwap => self.try_compare_swap(&call, result_use),
             FunctionKind::AddUnless(form) => self.add_unless(&call, form, result_use),
             FunctionKind::CompareExchange => self.compare_exchange(&call, result_use),
+            FunctionKind::Rcu(rcu, _) => self.rcu_call(rcu, call.arguments, span, result_use),
             FunctionKind::Lock => {
                 let at = self.pointee(&call.arguments[0])?;
                 self.mark_access_source(result_use, span);

@@ -1,0 +1,225 @@
+//! RCU: read-side sections and grace periods.
+//!
+//! - The tests of `corpus/rcu` have the outcomes in `expected.tsv`, which were derived by hand, in
+//!   the explicit engine and in the reference interpreter.
+//! - On random tests, the machine has the outcomes, faults and hangs of the reference interpreter,
+//!   under every model and with several combinations of reductions. A mutation of a rule or of the
+//!   reductions makes the comparison fail.
+//! - The other engines refuse programs with RCU.
+
+use crate::common::{
+    MODELS, REDUCTIONS, check, check_with, corpus, model, report_comparisons, seeds, settings,
+};
+use crate::litmus::queries::{self, files, parse, run_file};
+use fencepost_conformance::reference::{Report, explore as reference};
+use fencepost_engines::automata::Automata;
+use fencepost_engines::{
+    Abstraction, Auto, Engine, InconclusiveReason, Robust, Stateless, Translate, Unsupported,
+};
+use fencepost_ir::{Problem, Value, Violation};
+use fencepost_models::coherence::Domain;
+use fencepost_models::machine::system::VIOLATION;
+use fencepost_models::mutation::{Mutated, Mutation};
+use fencepost_models::{Machine, MemoryModel, ModelSpec, Reductions, Visitor};
+use fencepost_report::litmus::expect::Records;
+use fencepost_search::{Cancel, Limits, Options, Progress, explore};
+use fencepost_testkit::litmus_problem;
+use fencepost_testkit::programs::rcu;
+use fencepost_translate::contexts::Bound;
+use std::collections::BTreeSet;
+use std::fs;
+use std::num::NonZeroUsize;
+
+/// The bound on pending stores.
+const BOUND: u32 = 3;
+/// The bound on entries of a window.
+const WINDOW: u32 = 5;
+/// Programs with more states than this in the reference interpreter are skipped.
+const MAX_STATES: usize = 20_000;
+
+#[test]
+fn every_test_has_its_expected_outcomes() {
+    let mut records = Records::default();
+    let expected = fs::read_to_string(corpus().join("rcu/expected.tsv")).expect("expectations");
+    records.read(&expected).expect("a table of records");
+    let all = files(&corpus().join("rcu"));
+    assert_eq!(expected.lines().count(), 3 + all.len() * queries::MODELS.len());
+    let mut wrong = Vec::new();
+    for path in all {
+        match run_file(&path) {
+            Ok(ran) => wrong.extend(crate::litmus::corpus::differences(&ran, &records)),
+            Err(message) => wrong.push(message),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_reference_interpreter_has_the_same_outcomes() {
+    for path in files(&corpus().join("rcu")) {
+        let problem = queries::read(&path).expect("a litmus test").problem;
+        for (name, reference_model, _) in queries::MODELS {
+            let report = reference(&problem, reference_model, 8, 500_000);
+            assert!(report.complete && !report.bound_hit, "{} {name}", path.display());
+            assert_eq!(report.outcomes, queries::run_model(&problem, name), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_grace_period_inside_its_own_section_is_a_hang() {
+    let path = corpus().join("rcu/deadlock+rcu.litmus");
+    let problem = queries::read(&path).expect("a litmus test").problem;
+    for (name, _) in MODELS {
+        let answer = check(&problem, &model(name), settings(1));
+        let evidence = answer.verdict.evidence().expect("a violation");
+        assert_eq!(evidence.violation(), Violation::Hang, "{name}");
+        assert!(evidence.run().is_some(), "{name}: the run is replayed");
+    }
+}
+
+#[test]
+fn a_section_that_was_not_begun_cannot_end() {
+    let source = "C end\n{}\nP0(int *x) { rcu_read_unlock(); WRITE_ONCE(*x, 1); }\nexists (x=1)";
+    let problem = parse(source, "end").expect("a litmus test").problem;
+    let answer = check(&problem, &model("tso"), settings(1));
+    let evidence = answer.verdict.evidence().expect("a violation");
+    let fault = fencepost_ir::Fault::NotInSection;
+    assert!(matches!(evidence.violation(), Violation::Fault(found, ..) if found == fault));
+}
+
+#[test]
+fn engines_without_grace_periods_refuse_them() {
+    let path = corpus().join("rcu/MP+rcu.litmus");
+    let problem = queries::read(&path).expect("a litmus test").problem;
+    let engines: [&dyn Engine; 5] = [
+        &Abstraction { domain: Domain::Full, k: 1 },
+        &Automata::DEFAULT,
+        &Stateless::default(),
+        &Robust::default(),
+        &Translate { bound: Bound::Switches(3) },
+    ];
+    for engine in engines {
+        for name in ["tso", "pso"] {
+            let answer = check_with(engine, &problem, &model(name), settings(1));
+            let reason = answer.verdict.inconclusive_reason();
+            assert!(
+                matches!(
+                    reason,
+                    Some(InconclusiveReason::Unsupported {
+                        reason: Unsupported::GracePeriods | Unsupported::Translation(_)
+                    })
+                ),
+                "{} {name}: {reason:?}",
+                engine.name()
+            );
+        }
+    }
+    // The default engine uses the explicit search.
+    for (name, _) in MODELS {
+        let auto = check_with(&Auto, &problem, &model(name), settings(1));
+        let explicit = check(&problem, &model(name), settings(1));
+        assert_eq!(auto.verdict.word(), explicit.verdict.word(), "{name}");
+    }
+}
+
+/// The outcomes and whether there is a violation.
+type Results = (BTreeSet<Vec<Value>>, bool);
+
+/// Searches a problem with these reductions and a mutation.
+struct Search<'a>(&'a Problem, Reductions, Mutated);
+
+impl Visitor for Search<'_> {
+    type Output = Results;
+
+    fn visit<M: MemoryModel>(self, model: M) -> Results {
+        let mut machine = Machine::new(self.0, model, self.1);
+        machine.mutated = self.2;
+        let (cancel, progress) = (&Cancel::default(), &Progress::default());
+        let limits = Limits { states: 400_000, ..Limits::default() };
+        let threads = NonZeroUsize::MIN;
+        let found = explore(&machine, Options { limits, cancel, progress, threads, stop_at: None });
+        let values = |fact: &Vec<u8>| {
+            let (chunks, _) = fact.as_chunks::<4>();
+            chunks.iter().map(|four| Value::from_le_bytes(*four)).collect()
+        };
+        (found.facts.iter().map(values).collect(), found.target(VIOLATION).is_some())
+    }
+}
+
+/// A random test with the results of the reference interpreter.
+struct Case {
+    source: String,
+    problem: Problem,
+    model: &'static str,
+    expected: Results,
+}
+
+impl Case {
+    /// Returns the results of the machine.
+    fn search(&self, reductions: Reductions, mutated: Mutated) -> Results {
+        let spec = ModelSpec::by_name(self.model).expect("a built-in model");
+        spec.visit(bound(self.model), Search(&self.problem, reductions, mutated))
+    }
+}
+
+fn bound(model: &str) -> u32 {
+    match model {
+        "tso" | "pso" | "sc" => BOUND,
+        _ => WINDOW,
+    }
+}
+
+/// Returns the random tests that are small enough, under each model.
+fn cases(seeds: std::ops::Range<u64>) -> impl Iterator<Item = Case> {
+    seeds.flat_map(|seed| {
+        let source = rcu(seed);
+        let problem = litmus_problem(&source);
+        let case = move |(model, reference_model)| {
+            let report = reference(&problem, reference_model, bound(model) as usize, MAX_STATES);
+            (report.complete && !report.bound_hit).then(|| Case {
+                source: source.clone(),
+                problem: problem.clone(),
+                model,
+                expected: results(&report),
+            })
+        };
+        MODELS.into_iter().filter_map(case).collect::<Vec<_>>()
+    })
+}
+
+fn results(report: &Report) -> Results {
+    (report.outcomes.clone(), report.hang || !report.faults.is_empty())
+}
+
+#[test]
+fn random_tests_have_the_results_of_the_reference_interpreter() {
+    let mut compared = 0;
+    for case in cases(seeds(40)) {
+        for reductions in REDUCTIONS {
+            let found = case.search(reductions, Mutated::NONE);
+            let Case { source, model, expected, .. } = &case;
+            assert_eq!(found, *expected, "{model} {reductions:?}\n{source}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 0);
+    report_comparisons("random tests with RCU", compared);
+}
+
+#[test]
+fn every_mutation_of_sections_and_grace_periods_is_detected() {
+    let mutations = [
+        Mutation::GracePeriodIgnoresPending,
+        Mutation::GracePeriodIgnoresSections,
+        Mutation::GracePeriodIsNoFence,
+        Mutation::SectionsDoNotNest,
+        Mutation::SectionsInvisible,
+    ];
+    let cases: Vec<Case> = cases(0..40).collect();
+    for mutation in mutations {
+        let is_detected =
+            |case: &Case| case.search(Reductions::ALL, Mutated::with(mutation)) != case.expected;
+        assert!(cases.iter().any(is_detected), "{mutation:?} is not detected");
+    }
+}
