@@ -130,6 +130,9 @@ fn test_at(thread: &Thread, head: Pc) -> Option<Vec<Pc>> {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
             | Op::Halt => return None,
         }
     }

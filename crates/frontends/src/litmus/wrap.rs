@@ -7,8 +7,8 @@
 //! executes once and at most doubles the largest value. Otherwise every such operation is replaced
 //! by an expression that wraps and never faults.
 //!
-//! DIVERGENCE: products, shifts by a register, and additions that are one update (`LOCK ADD`,
-//! `atomic_add`) still fault. So do operations on very large expressions.
+//! DIVERGENCE: products and shifts by a register still fault. So do operations on very large
+//! expressions.
 
 use fencepost_ir::interval::{Range, interval};
 use fencepost_ir::{BinOp, Expr, Op, Program, Reg, UnOp, Update, Value, flow, range};
@@ -27,12 +27,18 @@ pub(super) fn wrap_arithmetic(program: &mut Program) {
     let ranges = range::ranges_with_guesses(program);
     let mut leaves = false;
     for (thread, registers) in program.threads.iter_mut().zip(&ranges.registers) {
-        for expr in thread.code.iter_mut().flat_map(|stmt| values(&mut stmt.op)) {
-            for_each_node(expr, &mut |node| leaves |= may_leave(node, registers));
+        for stmt in &mut thread.code {
+            leaves |= matches!(stmt.op, Op::Update { update: Update::Add { .. }, .. });
+            for expr in values(&mut stmt.op) {
+                for_each_node(expr, &mut |node| leaves |= may_leave(node, registers));
+            }
         }
     }
     if leaves {
         for stmt in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
+            if let Op::Update { update: Update::Add { wrap, .. }, .. } = &mut stmt.op {
+                *wrap = Some((Value::MIN, Value::MAX));
+            }
             for expr in values(&mut stmt.op) {
                 *expr = wrapped(expr);
             }
@@ -50,7 +56,7 @@ fn values(op: &mut Op) -> Vec<&mut Expr<Reg>> {
         Op::Update { update, .. } => match update {
             Update::Cas { expected, new } => vec![expected, new],
             Update::Swap { new } => vec![new],
-            Update::Add { by } | Update::Bits { by, .. } => vec![by],
+            Update::Add { by, .. } | Update::Bits { by, .. } => vec![by],
         },
         _ => Vec::new(),
     }

@@ -74,6 +74,7 @@ impl Checker<'_> {
             | ExprKind::New(_)
             | ExprKind::Call(..)
             | ExprKind::ThreadRegister(..)
+            | ExprKind::At(..)
             | ExprKind::ClientResult(..)
             | ExprKind::WholeArray(_) => None,
         }

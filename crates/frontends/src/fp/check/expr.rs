@@ -207,8 +207,8 @@ impl Checker<'_> {
     fn negated(&mut self, operand: &ast::Expr) -> Option<Expr> {
         let operand = self.expr(operand)?;
         let zero = match (operand.ty, &operand.kind) {
-            (Ty::Int | Ty::Ref(_), ExprKind::Const(_)) => None,
-            (Ty::Int, _) => Some("0"),
+            (Ty::Int | Ty::Fixed(_) | Ty::Ref(_), ExprKind::Const(_)) => None,
+            (Ty::Int | Ty::Fixed(_), _) => Some("0"),
             (Ty::Ref(_), _) => Some("null"),
             (Ty::Bool | Ty::Enum(_) | Ty::Null, _) => None,
         };

@@ -157,6 +157,7 @@ impl Checker<'_> {
             | Ast::Select(..)
             | Ast::Index(..)
             | Ast::Field(..)
+            | Ast::Method(..)
             | Ast::ChooseRange(_)
             | Ast::ChooseList(_)
             | Ast::New(_)

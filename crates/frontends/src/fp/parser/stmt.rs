@@ -3,7 +3,7 @@
 use fencepost_ir::{BinOp, Span};
 
 use super::{ParseResult, Parser, keyword_hint};
-use crate::fp::ast::{Block, Expr, ExprKind, Name, Stmt, StmtKind};
+use crate::fp::ast::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::fp::foreign;
 use crate::fp::lexer::Tok;
 use crate::fp::suggest::did_you_mean;

@@ -35,10 +35,11 @@ use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Reg, Span, Update};
 
 use super::super::super::error::LitmusError;
 use super::super::ast::ExpressionKind;
-use super::super::functions::{AddUnless, MemoryOrder};
+use super::super::functions::AddUnless;
 use super::Lowerer;
 use super::call::Call;
 use super::value::{NameKind, ResultUse, binary};
+use crate::orders::MemoryOrder;
 
 /// The variable that holds the expected value of a compare-and-exchange.
 enum Expected {
