@@ -191,13 +191,16 @@ impl Unsupported {
             | Unsupported::HangsOfValues
             | Unsupported::Progress
             | Unsupported::NoInitialState
-            | Unsupported::NoFinalState => false,
+            | Unsupported::NoFinalState
+            | Unsupported::NoResults => false,
             Unsupported::Values
             | Unsupported::UnderApproximated
             | Unsupported::NotRobust
             | Unsupported::Model
             | Unsupported::Frees
+            | Unsupported::GracePeriods
             | Unsupported::ValuesOfModel
+            | Unsupported::ControlPoints
             | Unsupported::Translation(_)
             | Unsupported::Unrolled(_)
             | Unsupported::NoEndReached
