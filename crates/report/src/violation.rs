@@ -175,15 +175,17 @@ fn unexplained_results(
         let value = program.observable_type(what).show(trace_rows?.run.value(what)?);
         Some(format!("{} = {value}", operation.name))
     };
-    let parts: Vec<String> = operations
-        .threads
-        .iter()
-        .filter_map(|(thread, all)| {
-            let results: Vec<String> = all.iter().filter_map(|one| shown(*thread, one)).collect();
-            let name = &program.thread(*thread).name;
-            (!results.is_empty()).then(|| format!("{name}: {}", results.join(", ")))
-        })
-        .collect();
+    // The location of a result has the name of the operation.
+    let first = operations.first.iter().filter_map(|loc| {
+        let what = Observable::Loc(*loc);
+        Some(format!("init: {} = {}", program.location(*loc).name, trace_rows?.run.value(what)?))
+    });
+    let of_threads = operations.threads.iter().filter_map(|(thread, all)| {
+        let results: Vec<String> = all.iter().filter_map(|one| shown(*thread, one)).collect();
+        let name = &program.thread(*thread).name;
+        (!results.is_empty()).then(|| format!("{name}: {}", results.join(", ")))
+    });
+    let parts: Vec<String> = first.chain(of_threads).collect();
     let reason = match operations.consistency {
         Consistency::Sequential => "no interleaving of the operations explains these results",
         Consistency::Linearizable => {

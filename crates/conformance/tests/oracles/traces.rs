@@ -153,6 +153,7 @@ fn outcomes(problem: &Problem, model: BufferModel) -> Option<BTreeSet<Vec<Value>
                 Observable::Reg(thread, reg) => {
                     state.threads[thread.index()].registers[reg.index()]
                 }
+                Observable::At(..) => unreachable!("only invariants mention control points"),
             };
             outcomes.insert(problem.observed.iter().map(value).collect());
         }

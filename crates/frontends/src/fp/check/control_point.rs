@@ -10,7 +10,8 @@ use crate::fp::tree::{Expr, ExprKind};
 use crate::fp::types::Ty;
 
 impl Checker<'_> {
-    /// Checks `thread at label`.
+    /// Checks `thread at label`. Not inlined, because nested expressions need small stack frames.
+    #[inline(never)]
     pub(super) fn at_label(
         &mut self,
         thread: &ast::Expr,

@@ -203,7 +203,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks the operand of `!`.
+    /// Checks the operand of `!`. Not inlined, because nested expressions need small stack frames.
+    #[inline(never)]
     fn negated(&mut self, operand: &ast::Expr) -> Option<Expr> {
         let operand = self.expr(operand)?;
         let zero = match (operand.ty, &operand.kind) {

@@ -56,7 +56,9 @@ fn collect(expr: &Expr, visit: &mut impl FnMut(usize, usize)) {
 }
 
 impl Lowerer<'_, '_> {
-    /// Emits the step at a label, if an invariant mentions the label.
+    /// Emits the step at a label, if an invariant mentions the label. Not inlined, because nested
+    /// statements need small stack frames.
+    #[inline(never)]
     pub(super) fn mark_control_point(&mut self, label: usize) {
         if let Some(span) = self.frame.control_points.get(&label).copied() {
             let reg = self.temporary(VarTy::plain(Ty::Int), span);

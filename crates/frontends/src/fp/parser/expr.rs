@@ -97,16 +97,20 @@ impl Parser<'_> {
                     let span = expr.span.to(field.span);
                     expr = self.node(ExprKind::Field(Box::new(expr), field), span)?;
                 }
-                // `at` is a keyword only between two names.
-                Tok::Name if self.is_word_before("at", Tok::Name) => {
-                    self.advance();
-                    let label = self.name()?;
-                    let span = expr.span.to(label.span);
-                    return self.node(ExprKind::At(Box::new(expr), label), span);
-                }
+                Tok::Name if self.is_word_before("at", Tok::Name) => return self.at_label(expr),
                 _ => return Ok(expr),
             }
         }
+    }
+
+    /// Parses the rest of `p at A`. The word `at` is a keyword only here. This is a function of its
+    /// own because nested expressions need small stack frames.
+    #[inline(never)]
+    fn at_label(&mut self, thread: Expr) -> ParseResult<Expr> {
+        self.advance();
+        let label = self.name()?;
+        let span = thread.span.to(label.span);
+        self.node(ExprKind::At(Box::new(thread), label), span)
     }
 
     fn primary(&mut self) -> ParseResult<Expr> {
