@@ -207,7 +207,9 @@ fn window_graph(
     let machine =
         Machine::new(task.problem, table, REDUCTIONS).within(WorkLimits::of_search(cancel, limits));
     let options = Options { limits, cancel, progress, threads, stop_at: None };
-    let prevention = WindowPrevention::new(&machine, settings.reductions.partial_order);
+    // A drawing shows every state, as in the paper.
+    let reduce = settings.reductions.partial_order && !with_contents;
+    let prevention = WindowPrevention::new(&machine, reduce);
     let system = LabelledMachine::new(&machine, prevention);
     let found = explore(&system, options);
     let bound = match found.coverage {
