@@ -103,6 +103,9 @@ impl Machine<'_> {
                         return Err(Abort::Fault);
                     }
                 }
+                Op::SectionBegin { .. } | Op::SectionEnd { .. } | Op::GracePeriod { .. } => {
+                    unreachable!("the language has no read-side sections")
+                }
                 Op::Halt => return Ok(registers),
                 // Random programs choose only in `either`. In turn, every branch is tried.
                 Op::Choose { reg, lo, hi } => {
