@@ -408,11 +408,8 @@ impl Validator<'_> {
 
     fn condition(&mut self, expr: &Expr<Observable>, registers: bool) {
         expr.for_each_var(&mut |observable| {
-            let allowed = match observable {
-                Observable::Loc(_) => true,
-                Observable::Reg(..) => registers,
-                Observable::At(..) => !registers,
-            };
+            let is_register = matches!(observable, Observable::Reg(..));
+            let allowed = matches!(observable, Observable::Loc(_)) || is_register == registers;
             let exists = self.exists(*observable);
             self.check(allowed && exists, Rule::Property, || {
                 format!("a condition must not mention {observable:?}")
@@ -428,11 +425,9 @@ impl Validator<'_> {
                 thread.is_some_and(|thread| reg.index() < thread.registers.len())
             }
             Observable::At(thread, label) => {
+                let is_mark = |stmt: &Stmt| matches!(stmt.op, Op::Choose { lo: 0, hi: 0, .. });
                 let thread = self.program.threads.get(thread.index());
-                thread.is_some_and(|thread| {
-                    let mut marks = thread.code.iter().filter(|stmt| stmt.label == label);
-                    marks.all(|stmt| matches!(stmt.op, Op::Choose { lo: 0, hi: 0, .. }))
-                })
+                thread.is_some_and(|t| t.code.iter().all(|s| s.label != label || is_mark(s)))
             }
         }
     }

@@ -183,7 +183,8 @@ impl<'a> Subject<'a> {
         let span = |place: &Place| self.program().label(place.label).span;
         let own = span(place);
         let mut places = self.program().places.iter().map(span);
-        match places.any(|other| other.line == own.line && other.column != own.column) {
+        let shares_line = places.any(|other| other.line == own.line && other.column != own.column);
+        match shares_line && !self.fences.located_by_thread {
             true => format!(":{}:{}", own.line, own.column),
             false => format!(":{}", own.line),
         }

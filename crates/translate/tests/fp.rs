@@ -30,7 +30,7 @@ fn read(name: &str, source: &str) -> (Problem, usize) {
 fn without_fields(problem: &Problem, all: &BTreeSet<Vec<Value>>) -> BTreeSet<Vec<Value>> {
     let named = |what: &Observable| match what {
         Observable::Loc(loc) => problem.program.cell_of(*loc).is_none(),
-        Observable::Reg(..) => true,
+        Observable::Reg(..) | Observable::At(..) => true,
     };
     let keep: Vec<usize> =
         (0..problem.observed.len()).filter(|at| named(&problem.observed[*at])).collect();

@@ -19,6 +19,7 @@ fn outcomes(source: &str, rules: Rules) -> BTreeSet<Vec<Value>> {
     let value = |state: &CertState, what: &Observable| match what {
         Observable::Loc(loc) => state.memory[loc.index()],
         Observable::Reg(thread, reg) => state.threads[thread.index()].registers[reg.index()],
+        Observable::At(..) => unreachable!("only invariants mention control points"),
     };
     let finals = states.iter().filter(|state| is_final(&problem, state));
     finals.map(|state| problem.observed.iter().map(|what| value(state, what)).collect()).collect()
