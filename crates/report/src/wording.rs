@@ -225,7 +225,7 @@ pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
         EventKind::Fence(kinds) => {
             let access = event.label.and_then(|label| ordered_access(program, label));
             match access {
-                Some(access) => format!("fence {} of {access}", kinds.name()),
+                Some(access) => format!("fence of {access}"),
                 None => format!("fence {}", kinds.name()),
             }
         }
@@ -279,7 +279,7 @@ fn ordered_access(program: &Program, label: Label) -> Option<String> {
     let text = &program.label(label).text;
     let is_method = text.ends_with(')') && text.contains('.') && !text.starts_with("fence");
     let is_place = program.places.iter().any(|place| place.label == label);
-    (is_method && !is_place).then(|| statement(program, label, 40))
+    (is_method && !is_place).then(|| statement(program, label, 24))
 }
 
 /// Returns the name of an update in the source. The machine has no `fetch_sub`: it is lowered to an

@@ -4,8 +4,9 @@
 //! Most tests compare the code of a program with the code of the same program written without the
 //! construct. The tests of the random programs compare lowering with an interpreter.
 
-use fencepost_ir::{Diagnostics, Op, Problem, Stmt};
+use fencepost_ir::{Diagnostics, Op, Problem, Stmt, Value};
 
+use super::interpret::{RunResult, run_code};
 use super::{format, lower, lower_for};
 use crate::Request;
 
@@ -365,4 +366,52 @@ thread p {
 ";
     let formatted = format::format(source, &mut Diagnostics::new()).expect("no errors");
     assert_eq!(formatted, expected);
+}
+
+/// Runs the first thread alone. Returns the first locations, or `None` for a fault.
+#[track_caller]
+fn memory(declarations: &str, body: &str, locations: usize) -> Option<Vec<Value>> {
+    match run_code(&lowered(&format!("{declarations} thread p {{ {body} }}"))) {
+        RunResult::Done(memory, _) => Some(memory[..locations].to_vec()),
+        RunResult::Fault => None,
+        RunResult::Blocked | RunResult::StepLimit => panic!("{body} does not end"),
+    }
+}
+
+#[test]
+fn programs_compute_what_the_book_says() {
+    let numbers = "shared u8 b = 254; shared i8 s = 127; shared int(-1..3, wrap) w; shared int r;";
+    for (body, expected) in [
+        ("b += 3;", Some([1, 127, 0, 0])),
+        ("b = b - 255; s++; w = -2;", Some([255, -128, 2, 0])),
+        ("fetch_add(b, 5); fetch_sub(w, 7); r = s;", Some([3, 127, 1, 127])),
+        ("b = 300 + r; s = b; r = b - 45;", Some([44, 44, 0, 255])),
+        ("r = (b - 255 < 0) ? 1 : 2;", Some([254, 127, 0, 2])),
+        ("b = b << (r + 8);", None),
+        ("b = b / r;", None),
+    ] {
+        assert_eq!(memory(numbers, body, 4), expected.map(Vec::from), "{body}");
+    }
+    let arrays = "shared int m[2][2], r; record Cell { int v[2]; } shared Cell c[2];";
+    for (body, expected) in [
+        ("r = 1; m[r][0] = 5; m[0][r] = 6;", Some([0, 6, 5, 0, 1])),
+        ("r = 2; m[0][r] = 5;", None),
+        ("r = 2; m[r][0] = 5;", None),
+        ("r = -1; m[1][r] = 5;", None),
+        ("r = 2; c[0].v[r] = 5;", None),
+        ("r = 1; c[r].v[0] = 5; r = c[1].v[0];", Some([0, 0, 0, 0, 5])),
+        ("int a[3] = {1, 2, 3}; r = 2; a[r] = a[r - 1] + 5; r = a[2];", Some([0, 0, 0, 0, 7])),
+        ("int a[3]; r = 3; a[r] = 1;", None),
+        ("int a[2][2] = {{1, 2}, {3, 4}}; r = 1; m[0][0] = a[r][r - 1];", Some([3, 0, 0, 0, 1])),
+        ("int a[2][2]; r = 2; r = a[0][r];", None),
+    ] {
+        assert_eq!(memory(arrays, body, 5), expected.map(Vec::from), "{body}");
+    }
+    for (value, expected) in [(0, 3), (1, 10), (2, 30), (3, 30), (4, 100)] {
+        let body = format!(
+            "x = {value}; switch (x) {{ case 1: x = 10; break; case 2: case 3: x = 30; break; \
+             case 0: x = 3; break; default: x = 99; case 7: x = x + 1; }}"
+        );
+        assert_eq!(memory("shared int x;", &body, 1), Some(vec![expected]), "{value}");
+    }
 }

@@ -102,14 +102,16 @@ fn int(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
         }
         16 => {
             let (a, b) = (int(choices, context, depth - 1), int(choices, context, depth - 1));
-            format!("m [ {a} ] [ {b} ]")
+            format!("m [ ( {a} ) & 1 ] [ ( {b} ) & 1 ]")
         }
-        17 => format!("ring [ {} ] . lo", int(choices, context, depth - 1)),
+        17 => format!("ring [ ( {} ) & 1 ] . lo", int(choices, context, depth - 1)),
         18 => {
             let (a, b) = (int(choices, context, depth - 1), int(choices, context, depth - 1));
-            format!("ring [ {a} ] . hi [ {b} ]")
+            format!("ring [ ( {a} ) & 1 ] . hi [ ( {b} ) & 1 ]")
         }
-        19 if context.thread => format!("loc [ ( {} ) - i ]", int(choices, context, depth - 1)),
+        19 if context.thread => {
+            format!("loc [ ( ( {} ) & 1 ) + i ]", int(choices, context, depth - 1))
+        }
         20 => {
             let op = ["fetch_add", "fetch_sub", "swap", "fetch_xor"][choices.below(4)];
             format!("b . {op} ( {} , acq_rel )", int(choices, context, depth - 1))
@@ -268,16 +270,16 @@ fn new_simple(out: &mut String, choices: &mut Choices<'_>, context: Context) -> 
     match choices.below(if context.thread { 12 } else { 10 }) {
         0 => write!(out, "b = {v} ;"),
         1 => write!(out, "b += {v} ;"),
-        2 => write!(out, "m [ {i} ] [ {j} ] = {v} ;"),
-        3 => write!(out, "ring [ {i} ] . lo -= {v} ;"),
-        4 => write!(out, "ring [ {i} ] . hi [ {j} ] = {v} ;"),
+        2 => write!(out, "m [ ( {i} ) & 1 ] [ ( {j} ) & 1 ] = {v} ;"),
+        3 => write!(out, "ring [ ( {i} ) & 1 ] . lo -= {v} ;"),
+        4 => write!(out, "ring [ ( {i} ) & 1 ] . hi [ ( {j} ) & 1 ] = {v} ;"),
         5 => write!(out, "x . store ( {v} , release ) ;"),
         6 => write!(out, "w = {v} ;"),
         7 => write!(out, "w *= {v} ;"),
         8 => write!(out, "s -= 100 ;"),
         9 => write!(out, "s = r ;"),
-        10 => write!(out, "loc [ ( {i} ) - i ] = {v} ;"),
-        _ => write!(out, "{{ loc [ i + ( {i} ) ] += {v} ; t = t * 3 + {v} ; }}"),
+        10 => write!(out, "loc [ ( {i} ) & 1 ] = {v} ;"),
+        _ => write!(out, "{{ loc [ i + ( ( {i} ) & 1 ) ] += {v} ; t = t * 3 + {v} ; }}"),
     }
 }
 
