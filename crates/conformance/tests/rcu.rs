@@ -195,7 +195,7 @@ fn results(report: &Report) -> Results {
 #[test]
 fn random_tests_have_the_results_of_the_reference_interpreter() {
     let mut compared = 0;
-    for case in cases(seeds(40)) {
+    for case in cases(seeds(70)) {
         for reductions in REDUCTIONS {
             let found = case.search(reductions, Mutated::NONE);
             let Case { source, model, expected, .. } = &case;

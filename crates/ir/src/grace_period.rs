@@ -215,10 +215,10 @@ pub fn broken_rules(program: &Program) -> Vec<String> {
             if let Some((domain, held)) = section(&stmt.op) {
                 check(domain.index() < MAX_DOMAINS, "there are too many domains");
                 check(held_register(thread, domain) == Some(held), "a domain has two registers");
-                let indexed = match &stmt.op {
-                    Op::SectionBegin { index, .. } => index.is_some(),
-                    op => matches!(op, Op::SectionEnd { index: Some(_), .. }),
-                };
+                let indexed = matches!(
+                    stmt.op,
+                    Op::SectionBegin { index: Some(_), .. } | Op::SectionEnd { index: Some(_), .. }
+                );
                 check(indexed == (domain != Domain::RCU), "an index is missing or not needed");
                 let fits = |most: Value| !indexed || (most & most.wrapping_add(1)) == 0;
                 check(largest(held).is_some_and(fits), "the register has no suitable range");

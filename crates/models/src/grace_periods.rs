@@ -24,9 +24,8 @@ pub struct GracePeriods {
 impl GracePeriods {
     /// Computes the facts.
     pub fn new(program: &Program) -> Self {
-        let domain = |op: &Op| match op {
-            Op::GracePeriod { domain, .. } => Some(*domain),
-            _ => None,
+        let domain = |op: &Op| {
+            if let Op::GracePeriod { domain, .. } = op { Some(*domain) } else { None }
         };
         let all = program.threads.iter().flat_map(|thread| &thread.code);
         let domains = all.filter_map(|stmt| domain(&stmt.op)).map(|d| d.index() + 1).max();

@@ -52,10 +52,15 @@ fn conditions(program: &Program, at: usize, domain: Domain) -> Vec<Condition> {
         if is_last {
             continue;
         }
-        let held = code.code.iter().find_map(|stmt| match stmt.op {
-            Op::SectionBegin { domain: other, held, .. } if other == domain => Some(held),
-            Op::SectionEnd { domain: other, held, .. } if other == domain => Some(held),
-            _ => None,
+        let held = code.code.iter().find_map(|stmt| {
+            if let Op::SectionBegin { domain: other, held, .. }
+            | Op::SectionEnd { domain: other, held, .. } = stmt.op
+                && other == domain
+            {
+                Some(held)
+            } else {
+                None
+            }
         });
         if thread == at && held.is_none() {
             continue;

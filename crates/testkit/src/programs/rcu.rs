@@ -21,7 +21,7 @@ const MAX_STATEMENTS: usize = 9;
 pub fn rcu(seed: u64) -> String {
     let mut random = Random::new(seed ^ 0x4c55 << 32);
     let threads = if random.percent(65) { 2 } else { 3 };
-    let waits = random.percent(20);
+    let waits = random.percent(30);
     let mut generator = Generator { random, left: MAX_STATEMENTS, registers: Vec::new(), waits };
     let mut text = format!("C rcu{seed}\n\n{{}}\n");
     let mut observed = vec!["x".to_string(), "y".to_string()];
