@@ -44,7 +44,8 @@ const NO: &str = "No Never";
 fn store_buffering(between: &str, accesses: [&str; 2]) -> String {
     let thread = |number: u32, own: &str, other: &str| {
         let fill = |text: &str| {
-            text.replace("OWN", own).replace("OTHER", other).replace('N', &number.to_string())
+            let text = text.replace("OWN", own).replace("OTHER", other);
+            text.replace("zN", &format!("z{number}"))
         };
         format!(
             "P{number}(atomic_t *x, atomic_t *y, atomic_t *z{number}) {{ int r0; int r1;\n {}\n {}\n {}\n}}\n",
@@ -116,17 +117,19 @@ fn arithmetic_wraps_around() {
 }
 
 /// Returns a test in which n threads pass a value on, and the first one takes it at the end.
-/// `shared` is code of every thread.
+/// `shared` is code of every thread, with `AT` for its number.
 fn chain(threads: usize, shared: &str) -> String {
     let mut text = "C chain\n{ x0 = 1; }\n".to_string();
     text.push_str(&format!(
         "P0(int *x0, int *x1, int *x{threads}, int *y, int *w) {{ int r = READ_ONCE(*x0); WRITE_ONCE(*x1, r); \
-         int s = READ_ONCE(*x{threads}); WRITE_ONCE(*y, s); {shared} }}\n"
+         int s = READ_ONCE(*x{threads}); WRITE_ONCE(*y, s); {} }}\n",
+        shared.replace("AT", "0")
     ));
     for at in 1..threads {
         let next = at + 1;
         text.push_str(&format!(
-            "P{at}(int *x{at}, int *x{next}, int *w) {{ int r = READ_ONCE(*x{at}); WRITE_ONCE(*x{next}, r); {shared} }}\n"
+            "P{at}(int *x{at}, int *x{next}, int *w) {{ int r = READ_ONCE(*x{at}); WRITE_ONCE(*x{next}, r); {} }}\n",
+            shared.replace("AT", &at.to_string())
         ));
     }
     text + "exists (y = 1)\n"
@@ -145,7 +148,7 @@ fn a_chain_of_thirty_threads_is_explored_completely() {
 /// All threads write one more location, so every search of all states reaches the limit.
 #[test]
 fn a_depth_first_search_decides_what_a_limit_leaves_open() {
-    let text = chain(12, "WRITE_ONCE(*w, 1); WRITE_ONCE(*w, 2);").replace("(y = 1)", "(w = 1)");
+    let text = chain(12, "WRITE_ONCE(*w, AT);").replace("(y = 1)", "(w = 11)");
     let dir = directory("dive", &[("t.litmus", &text)]);
     let run = |more: &[&str]| {
         let all = ["litmus", "t.litmus", "--model", "tso", "--max-states", "5000", "--no-times"];
@@ -160,7 +163,7 @@ fn a_depth_first_search_decides_what_a_limit_leaves_open() {
             "the result is deterministic"
         );
     }
-    let never = text.replace("(w = 1)", "(w = 7)");
+    let never = text.replace("(w = 11)", "(w = 12)");
     fs::write(dir.join("t.litmus"), never).expect("the file can be written");
     let output = run(&[]);
     assert!(standard_output(&output).contains("\nUndef\n"), "{output:?}");

@@ -3,8 +3,8 @@
 //! In the program representation, a result outside of 32 bits is a fault. In litmus tests, sums,
 //! differences, negations and shifts by a number wrap around, as in herd and on hardware. If no
 //! result of a test can leave 32 bits, the program stays as it is. This is so if the ranges of the
-//! values show it, or if the test has no loops and the constants are small: each operation then
-//! executes once and at most doubles the largest value. Otherwise every such operation is replaced
+//! values show it, or if no such operation is in a loop and the constants are small: each operation
+//! then executes once and at most doubles the largest value. Otherwise every such operation is replaced
 //! by an expression that wraps and never faults.
 //!
 //! DIVERGENCE: products and shifts by a register still fault. So do operations on very large
@@ -76,17 +76,25 @@ fn for_each_node(expr: &Expr<Reg>, visit: &mut impl FnMut(&Expr<Reg>)) {
     children(expr).into_iter().for_each(|part| for_each_node(part, visit));
 }
 
-/// Returns whether the program has no loops, and constants so small that no result leaves 32 bits.
+/// Returns whether no operation that makes values larger is in a loop, and the constants are so
+/// small that no result leaves 32 bits.
 fn has_small_values(program: &mut Program) -> bool {
     // The numbers below are addresses and codes of large constants, which tests only copy.
     let size = |value: Value| if value < MIN_PLAIN { 0 } else { u64::from(value.unsigned_abs()) };
     let inits = program.locations.iter().map(|location| size(location.init));
     let mut largest = inits.max().unwrap_or(0).max(1);
     let mut doublings: u32 = 0;
-    let mut has_loops = false;
+    let mut grows_in_loop = false;
     for thread in &mut program.threads {
+        // Every statement of a cycle is between the ends of a backward jump.
+        let mut in_loop = vec![false; thread.code.len()];
+        for (at, stmt) in thread.code.iter().enumerate() {
+            for next in flow::successors(stmt).filter(|next| next.index() <= at) {
+                in_loop[next.index()..=at].fill(true);
+            }
+        }
         for (at, stmt) in thread.code.iter_mut().enumerate() {
-            has_loops |= flow::successors(stmt).any(|next| next.index() <= at);
+            let before = doublings;
             if matches!(
                 stmt.op,
                 Op::Update { update: Update::Add { .. } | Update::Bits { .. }, .. }
@@ -103,9 +111,10 @@ fn has_small_values(program: &mut Program) -> bool {
                     }
                 });
             }
+            grows_in_loop |= in_loop[at] && doublings > before;
         }
     }
-    !has_loops && doublings < 32 && largest << doublings <= Value::MAX as u64
+    !grows_in_loop && doublings < 32 && largest << doublings <= Value::MAX as u64
 }
 
 /// Returns how many times an operator at most doubles the larger operand.
