@@ -434,6 +434,9 @@ impl Machine<'_> {
                 Op::Skip | Op::Fence(_) | Op::Leave | Op::AtomicBegin | Op::AtomicEnd => {}
                 // There is only one thread.
                 Op::Invoke { .. } | Op::Return { .. } | Op::Join => {}
+                Op::SectionBegin { .. } | Op::SectionEnd { .. } | Op::GracePeriod { .. } => {
+                    unreachable!("the language has no sections")
+                }
                 Op::Assign { reg, expr } => set = Some((*reg, eval(expr)?)),
                 Op::Load { reg, from } => {
                     let at = self.locate(from, &registers)?;
