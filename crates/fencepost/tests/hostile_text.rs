@@ -140,7 +140,7 @@ fn litmus_tests_and_records_are_escaped() {
     let columns = "file\tmodel\tverdict\tcondition\n";
     dir.file("verdict", format!("{columns}name.litmus\ttso\t{HOSTILE}\t\n"));
     dir.file("differs", format!("{columns}name.litmus\ttso\tOk\t{HOSTILE}\n"));
-    dir.file("log", format!("Test name.litmus {HOSTILE}\nStates 1\n{HOSTILE}\nOk\n"));
+    dir.file("log", format!("Test {name} Allowed\nStates 1\n{HOSTILE}\nOk\n"));
     for records in ["verdict", "differs", "log"] {
         check(&dir, &["litmus", "name.litmus", "--model", "tso", "--expect", records]);
     }

@@ -154,7 +154,7 @@ pub(super) fn statement(word: &str) -> Option<&'static str> {
     find(&[STATEMENTS, TYPES], word)
 }
 
-/// Returns a hint for a word in the position of a procedure.
+/// Returns a hint for a word in the position of a procedure or of a method.
 pub(super) fn procedure(word: &str) -> Option<&'static str> {
     find(&[CALLS], word)
 }
@@ -172,14 +172,6 @@ pub(super) fn item(word: &str) -> Option<&'static str> {
 /// Returns a hint for a word between two operands.
 pub(super) fn operator(word: &str) -> Option<&'static str> {
     find(&[OPERATORS], word)
-}
-
-/// Returns a hint for a method.
-pub(super) fn method(word: &str) -> &'static str {
-    match find(&[CALLS], word) {
-        Some(hint) => hint,
-        None => "there are no methods; write `f(x)` for a call of procedure `f`",
-    }
 }
 
 /// Returns whether a word continues the statement before it. An error in that statement makes an

@@ -28,7 +28,9 @@ pub(super) fn wrap_arithmetic(program: &mut Program) {
     let mut leaves = false;
     for (thread, registers) in program.threads.iter_mut().zip(&ranges.registers) {
         for stmt in &mut thread.code {
-            leaves |= matches!(stmt.op, Op::Update { update: Update::Add { .. }, .. });
+            if let Op::Update { update: Update::Add { by, .. }, .. } = &stmt.op {
+                leaves |= by.as_const() != Some(0);
+            }
             for expr in values(&mut stmt.op) {
                 for_each_node(expr, &mut |node| leaves |= may_leave(node, registers));
             }

@@ -7,6 +7,7 @@ use super::Checker;
 use super::expr::arguments;
 use crate::fp::ast::{self, ExprKind as Ast};
 use crate::fp::codes;
+use crate::fp::foreign;
 use crate::fp::suggest::did_you_mean;
 use crate::fp::tree::{Expr, ExprKind, Place, StmtKind};
 use crate::orders::MemoryOrder;
@@ -52,11 +53,12 @@ impl Checker<'_> {
                     "write `compare_exchange`, which never fails spuriously".into()
                 }
                 "exchange" => "write `swap`".into(),
-                _ => near.unwrap_or(
-                    "the methods are `load`, `store`, `swap`, `compare_exchange`, `fetch_add`, \
-                     `fetch_sub`, `fetch_and`, `fetch_or` and `fetch_xor`"
-                        .into(),
-                ),
+                word => match foreign::procedure(word) {
+                    Some(hint) => hint.into(),
+                    None => near.unwrap_or(
+                        "write `load`, `store`, `swap`, `compare_exchange` or `fetch_add`".into(),
+                    ),
+                },
             };
             let message = format!("locations have no method `{}`", name.text);
             self.diagnostics

@@ -38,9 +38,6 @@ impl Parser<'_> {
         if first_kind == Tok::Shared {
             return before?.iter().find_map(|t| foreign::type_name(t.span.text(self.source)));
         }
-        if self.near(0) == Tok::LParen && self.near(-1) == Tok::Name && self.near(-2) == Tok::Dot {
-            return Some(foreign::method(self.near_text(-1)));
-        }
         // A word before `=`, `[` or `.` is a name of the program.
         let second = self.tokens.get(self.begin + 1).map_or(Tok::End, |t| t.kind);
         if first_kind == Tok::Name

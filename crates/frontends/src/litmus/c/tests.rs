@@ -214,6 +214,15 @@ fn a_compare_exchange_is_one_update_if_the_value_found_is_not_used() {
     check("cmpxchg_relaxed(x, 0, 1);", &["update cas(x, 0, 1)"]);
 }
 
+/// In a loop, the number of additions is not known, so the sum may leave 32 bits.
+#[test]
+fn an_addition_wraps_around_if_its_result_may_leave_32_bits() {
+    check("atomic_add(2, x);", &["update fetch_add(x, 2)"]);
+    let looped = code("while (1) { atomic_add(2, x); }");
+    let wraps = "update fetch_add(x, 2) wrap -2147483648..=2147483647";
+    assert!(looped.iter().any(|stmt| stmt == wraps), "{looped:?}");
+}
+
 #[test]
 fn a_compare_exchange_is_a_loop_if_the_value_found_is_used() {
     check(
