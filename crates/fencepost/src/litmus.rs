@@ -218,10 +218,12 @@ fn run_tests(
     Ok(exit)
 }
 
-/// Prints warnings about incomplete results, and faults. A comparison prints faults itself.
+/// Prints warnings about incomplete results, and faults. A comparison prints faults itself, and it
+/// compares results without states like others.
 fn print_warnings(ran: &TestRun, compares: bool, output: &Output) {
     for (model, seen) in &ran.models {
         match seen {
+            Ok(seen) if compares && seen.incomplete.is_none() => {}
             Ok(seen) => {
                 if let Some(text) = warning(ran, seen) {
                     output.message(&format!("warning: {text} ({})\n", model.name));
