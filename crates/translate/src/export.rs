@@ -7,7 +7,7 @@
 //! 2. [`structure`] recovers `if`, loops and atomic blocks from the control flow of each thread.
 //! 3. [`actions`] turns a statement into an [`Action`](actions::Action): assignments and conditions
 //!    over the state. For Promela, C and sequential C this is the only place that interprets
-//!    [`Op`](fencepost_ir::Op).
+//!    [`Op`].
 //! 4. [`checks`] computes the condition under which an action does not fault, unless value ranges
 //!    prove it. [`guards`] computes the entry condition of an atomic block, for languages in which
 //!    a block cannot be rolled back.
