@@ -21,7 +21,7 @@ use fencepost_infer::fixpoint::drawing::{NoDrawing, StateGraph, draw_states};
 use fencepost_infer::lazy::{self, Query};
 use fencepost_infer::repair::{Inference, Sufficiency, Unrepairable};
 use fencepost_infer::{clause, fixpoint_inference};
-use fencepost_ir::{Atom, Placement, Problem, WrittenFences, placement};
+use fencepost_ir::{Atom, Placement, Problem, WrittenFences, grace_period, placement};
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
 use fencepost_report::Paint;
@@ -135,6 +135,8 @@ pub enum RepairError {
     NoAbstraction,
     /// An invariant mentions a control point.
     ControlPoints,
+    /// The program has read-side sections or grace periods.
+    GracePeriods,
 }
 
 impl fmt::Display for RepairError {
@@ -156,6 +158,9 @@ impl fmt::Display for RepairError {
                 "fences are not inferred for invariants with `at`: use `critical` blocks and \
                  `property mutual_exclusion`, or `fencepost check`",
             ),
+            RepairError::GracePeriods => {
+                f.write_str("fences are not inferred for tests with RCU: use `fencepost check`")
+            }
             RepairError::NoAbstraction => f.write_str("an abstraction requires TSO or PSO"),
         }
     }
@@ -209,6 +214,9 @@ impl<'s> Repair<'s> {
         };
         if problems.iter().any(Problem::has_control_points) {
             return Err(RepairError::ControlPoints);
+        }
+        if problems.iter().any(|problem| grace_period::occurs(&problem.program)) {
+            return Err(RepairError::GracePeriods);
         }
         let fences = self.source.frontend().fences(self.source.text());
         if let Method::Fixpoint(Some((domain, k))) = self.repair.method
