@@ -5,6 +5,9 @@
 //! returned only after that.
 
 mod certificate;
+mod error;
+
+pub use error::RepairError;
 
 use super::Control;
 use super::check::EngineChoice;
@@ -33,7 +36,6 @@ use fencepost_report::violation::{claim_of_run, describe_claim};
 use fencepost_report::{diff, paint::printable};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt;
 
 /// The method that finds fences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -101,72 +103,6 @@ pub struct Repair<'s> {
     options: SearchOptions,
     control: Control<'s>,
 }
-
-/// An invalid option of a request.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum RepairError {
-    /// The language has no such fence.
-    NoSuchFence {
-        /// The requested fence.
-        fence: String,
-        /// The language.
-        language: &'static str,
-        /// The fences of the language.
-        known: String,
-    },
-    /// A cost for drains, although drains are not among the fence kinds.
-    UnusedDrainCost,
-    /// No fence can be placed before this line.
-    NoPlace {
-        /// The line.
-        line: u32,
-        /// The lines before which a fence can be placed.
-        known: String,
-    },
-    /// The source has no such function.
-    NoSuchFunction {
-        /// The requested function.
-        name: String,
-        /// The functions of the source.
-        known: String,
-    },
-    /// The model has no abstraction.
-    NoAbstraction,
-    /// An invariant mentions a control point.
-    ControlPoints,
-    /// The program has read-side sections or grace periods.
-    GracePeriods,
-}
-
-impl fmt::Display for RepairError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RepairError::NoSuchFence { language, known, .. } => {
-                write!(f, "{language} has no such fence; its fences: {known}")
-            }
-            RepairError::UnusedDrainCost => {
-                f.write_str("drains are placed only if --fences contains drain")
-            }
-            RepairError::NoPlace { known, .. } => {
-                write!(f, "no fence can be placed before this line; possible lines: {known}")
-            }
-            RepairError::NoSuchFunction { known, .. } => {
-                write!(f, "no such function; known functions: {known}")
-            }
-            RepairError::ControlPoints => f.write_str(
-                "fences are not inferred for invariants with `at`: use `critical` blocks and \
-                 `property mutual_exclusion`, or `fencepost check`",
-            ),
-            RepairError::GracePeriods => {
-                f.write_str("fences are not inferred for tests with RCU: use `fencepost check`")
-            }
-            RepairError::NoAbstraction => f.write_str("an abstraction requires TSO or PSO"),
-        }
-    }
-}
-
-impl std::error::Error for RepairError {}
 
 impl Source {
     /// Returns a request for the cheapest fences that make the programs correct under a model.
