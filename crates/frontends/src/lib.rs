@@ -4,6 +4,7 @@
 //! errors as [`Diagnostics`] and continues after the first error, so that one run reports all of
 //! them. A front end also lists the fences of its language and inserts fences into a source text.
 //!
+//! - [`c`]: C programs (`.c` files).
 //! - [`fences`]: the fences of a language.
 //! - [`edit`]: text edits.
 //! - [`orders`]: memory orders of C, C++ and Rust, and the fences that implement them.
@@ -20,6 +21,7 @@
 //! assert_eq!(problems[0].program.threads.len(), 2);
 //! ```
 
+pub mod c;
 pub mod edit;
 pub mod fences;
 pub mod fp;

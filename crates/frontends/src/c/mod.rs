@@ -1,0 +1,15 @@
+//! The front end for C: programs with `main` and threads, as people write them for model checkers.
+//!
+//! ```text
+//! text -> preprocess (tokens) -> parse (ast) -> check (typed) -> lower (program representation)
+//! ```
+//!
+//! - [`source_map`]: the files of a translation unit.
+//! - [`ast`]: the syntax tree.
+//! - [`typed`]: the tree with types, sizes and conversions.
+//! - [`orders`]: the values of memory orders.
+
+pub mod ast;
+pub mod orders;
+pub mod source_map;
+pub mod typed;

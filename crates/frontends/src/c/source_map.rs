@@ -1,0 +1,67 @@
+//! The files of a translation unit in one range of offsets.
+//!
+//! The main file begins at offset 0, so its spans are offsets into its text. Included files follow,
+//! each with its own start. The line and column of a [`Span`] count in its own file.
+
+use fencepost_ir::Span;
+
+/// The kind of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileKind {
+    /// The file that the user named.
+    Main,
+    /// A file of the user that is included.
+    Included,
+    /// One of our own headers. Statements in it are shown as the call that leads to them.
+    BuiltIn,
+}
+
+/// A file of a translation unit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct File {
+    /// The name for messages, as in the `#include`.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// The offset of the first byte.
+    pub start: u32,
+    /// The kind.
+    pub kind: FileKind,
+}
+
+/// The files of a translation unit, by start.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SourceMap {
+    files: Vec<File>,
+}
+
+impl SourceMap {
+    /// Adds a file and returns its index. The first file is the main file. Returns `None` if the
+    /// total size exceeds the range of offsets.
+    pub fn add(&mut self, name: &str, text: &str, kind: FileKind) -> Option<usize> {
+        // One offset between files, so that an end never equals the next start.
+        let start = self.files.last().map_or(0, |last| last.start as usize + last.text.len() + 1);
+        u32::try_from(start + text.len()).ok()?;
+        let (name, text) = (name.into(), text.into());
+        self.files.push(File { name, text, start: start as u32, kind });
+        Some(self.files.len() - 1)
+    }
+
+    /// Returns the files, by start.
+    pub fn files(&self) -> &[File] {
+        &self.files
+    }
+
+    /// Returns the file that a span is in.
+    pub fn file(&self, span: Span) -> Option<&File> {
+        let after = self.files.partition_point(|file| file.start <= span.start);
+        self.files.get(after.checked_sub(1)?)
+    }
+
+    /// Returns the text of a span, or an empty string if the span is not inside one file.
+    pub fn text(&self, span: Span) -> &str {
+        let Some(file) = self.file(span) else { return "" };
+        let (start, end) = (span.start - file.start, span.end.saturating_sub(file.start));
+        file.text.get(start as usize..end as usize).unwrap_or("")
+    }
+}
