@@ -85,6 +85,8 @@ pub struct Preprocessed {
     pub spellings: Spellings,
     /// The messages, with spans in any file.
     pub diagnostics: Diagnostics,
+    /// Whether the tokens are only a part of the program, because a limit was reached.
+    pub partial: bool,
 }
 
 /// Preprocesses a file.
@@ -100,6 +102,7 @@ pub fn preprocess(main_name: &str, text: &str, options: &PreprocessOptions<'_>) 
         tokens,
         spellings: preprocessor.spellings,
         diagnostics: preprocessor.diagnostics,
+        partial: preprocessor.abandoned,
     }
 }
 
