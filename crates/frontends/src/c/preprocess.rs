@@ -40,7 +40,7 @@ use include::OpenFile;
 use macros::Macro;
 
 /// How many tokens may be read or produced in total.
-pub const MAX_TOKENS: u32 = 2_000_000;
+pub const MAX_TOKENS: u32 = 1_000_000;
 
 /// How many files may be open at the same time.
 pub const MAX_INCLUDE_DEPTH: usize = 200;
