@@ -1,6 +1,6 @@
 //! `fencepost check`: checks programs under memory models and prints verdicts and traces.
 
-use crate::args::{Check, EngineName, Format, Search};
+use crate::args::{CPrograms, Check, EngineName, Format, Search};
 use crate::exit::Exit;
 use crate::guard::catch_panic_while;
 use crate::input::{self, InputFile, PrintedErrors};
@@ -30,6 +30,8 @@ pub(crate) struct Batch {
     pub(crate) models: Vec<String>,
     pub(crate) clients: Vec<String>,
     pub(crate) allow_hangs: bool,
+    /// How C programs are preprocessed.
+    pub(crate) c: CPrograms,
     pub(crate) format: Format,
     pub(crate) accept_bounded: bool,
     pub(crate) trace_dir: Option<PathBuf>,
@@ -115,6 +117,7 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         models: options.model.clone(),
         clients: options.client.clone(),
         allow_hangs: options.hangs.allow_hangs,
+        c: options.c.clone(),
         format: options.format,
         accept_bounded: options.accept_bounded,
         trace_dir: options.trace_dir.clone(),
@@ -249,7 +252,7 @@ impl CheckRun<'_> {
         if self.output.is_closed() {
             return;
         }
-        let file = match InputFile::read(path) {
+        let file = match InputFile::read(path, &self.batch.c) {
             Ok(file) => file,
             Err(message) => return self.input_error(path, message),
         };

@@ -1,5 +1,6 @@
 //! Source texts and the programs they lower to.
 
+use fencepost_frontends::c::PreprocessOptions;
 use fencepost_frontends::{Frontend, Request, by_extension};
 use fencepost_ir::{Diagnostics, Problem, Span};
 use fencepost_report::Paint;
@@ -7,6 +8,7 @@ use fencepost_report::diagnostics::render;
 use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A source text without errors, and its programs.
 ///
@@ -24,9 +26,7 @@ pub struct Source {
     name: String,
     text: String,
     frontend: &'static dyn Frontend,
-    clients: Vec<String>,
-    has_places: bool,
-    allow_hangs: bool,
+    lowering: Lowering,
     programs: Vec<Problem>,
     warnings: Diagnostics,
 }
@@ -76,7 +76,7 @@ impl fmt::Display for SourceError {
         match self {
             SourceError::UnknownLanguage { name } => write!(
                 f,
-                "{name} has an unknown language: the file name must end in .fp or .litmus"
+                "{name} has an unknown language: the file name must end in .fp, .litmus or .c"
             ),
             SourceError::Invalid(InvalidSource { name, text, diagnostics }) => {
                 f.write_str(render(diagnostics, name, text, Paint::Plain).trim_end())
@@ -96,10 +96,54 @@ pub struct Lowering {
     pub places: bool,
     /// Whether to allow hangs, as `property may_hang;` does.
     pub allow_hangs: bool,
+    /// How a C program is preprocessed.
+    pub preprocessing: Preprocessing,
+}
+
+/// Finds an included file of a C program: from the name of the including file, the name in the
+/// directive, and whether that is in `<...>`. Returns the name for messages and the text.
+pub type FindFile = dyn Fn(&str, &str, bool) -> Option<(String, String)> + Send + Sync;
+
+/// How a C program is preprocessed.
+#[derive(Clone, Default)]
+pub struct Preprocessing {
+    /// Macro definitions: `NAME` or `NAME=VALUE`.
+    pub defines: Vec<String>,
+    /// Files to include before the program.
+    pub forced_includes: Vec<String>,
+    /// Finds included files. Without it, there are only the headers of Fencepost.
+    pub find_file: Option<Arc<FindFile>>,
+}
+
+impl Preprocessing {
+    fn options(&self) -> PreprocessOptions<'_> {
+        let Preprocessing { defines, forced_includes, find_file } = self;
+        let options = PreprocessOptions { defines, forced_includes, ..Default::default() };
+        match find_file {
+            Some(find_file) => PreprocessOptions { find_file: &**find_file, ..options },
+            None => options,
+        }
+    }
+}
+
+impl fmt::Debug for Preprocessing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.options().fmt(f)
+    }
+}
+
+impl Lowering {
+    fn request<'a>(&'a self, name: &'a str) -> Request<'a> {
+        let Lowering { clients, places, allow_hangs, preprocessing } = self;
+        let clients = Some(&clients[..]).filter(|all| !all.is_empty());
+        let preprocessing = preprocessing.options();
+        Request { name, clients, places: *places, allow_hangs: *allow_hangs, preprocessing }
+    }
 }
 
 impl Source {
-    /// Parses a text. The extension of the name determines the language: `.fp` or `.litmus`.
+    /// Parses a text. The extension of the name determines the language: `.fp`, `.litmus`
+    /// or `.c`.
     pub fn parse(name: &str, text: &str) -> Result<Source, SourceError> {
         Source::parse_with(name, text, Lowering::default())
     }
@@ -132,30 +176,18 @@ impl Source {
         lowering: Lowering,
         mut diagnostics: Diagnostics,
     ) -> Result<Source, SourceError> {
-        let Lowering { clients, places, allow_hangs } = lowering;
-        let replaced = Some(&clients[..]).filter(|all| !all.is_empty());
-        let request = Request { clients: replaced, places, allow_hangs };
         let programs = if diagnostics.has_errors() {
             None
         } else {
-            frontend.lower_for(&text, &request, &mut diagnostics)
+            frontend.lower_for(&text, &lowering.request(name), &mut diagnostics)
         };
         let name = name.to_string();
         match programs {
             Some(mut programs) => {
-                if allow_hangs {
+                if lowering.allow_hangs {
                     programs.iter_mut().for_each(Problem::allow_hangs);
                 }
-                Ok(Source {
-                    name,
-                    text,
-                    frontend,
-                    clients,
-                    has_places: places,
-                    allow_hangs,
-                    programs,
-                    warnings: diagnostics,
-                })
+                Ok(Source { name, text, frontend, lowering, programs, warnings: diagnostics })
             }
             None => Err(SourceError::Invalid(InvalidSource { name, text, diagnostics })),
         }
@@ -191,18 +223,17 @@ impl Source {
         self.frontend.name() == "litmus"
     }
 
-    /// Returns the clients that replace those in the text, if any.
-    pub fn clients(&self) -> &[String] {
-        &self.clients
+    /// Returns the options with which the text was lowered.
+    pub(crate) fn request(&self) -> Request<'_> {
+        self.lowering.request(&self.name)
     }
 
     /// Returns the source with the places for fences marked.
     pub(crate) fn with_places(&self) -> Cow<'_, Source> {
-        if self.has_places {
+        if self.lowering.places {
             return Cow::Borrowed(self);
         }
-        let Source { clients, allow_hangs, .. } = self.clone();
-        let lowering = Lowering { clients, places: true, allow_hangs };
+        let lowering = Lowering { places: true, ..self.lowering.clone() };
         let text = self.text.clone();
         let lowered = Source::lower(&self.name, text, self.frontend, lowering, Diagnostics::new());
         Cow::Owned(lowered.expect("marking places does not make a text invalid"))

@@ -311,7 +311,7 @@ impl<'s> PreparedRepair<'s> {
         LoweredSource {
             frontend: source.frontend(),
             text: source.text(),
-            clients: source.clients(),
+            request: source.request(),
             problems: &self.problems,
         }
     }

@@ -67,6 +67,14 @@ pub struct PreprocessOptions<'a> {
     pub find_file: &'a FindFile<'a>,
 }
 
+impl std::fmt::Debug for PreprocessOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("PreprocessOptions");
+        shown.field("defines", &self.defines).field("forced_includes", &self.forced_includes);
+        shown.finish_non_exhaustive()
+    }
+}
+
 impl Default for PreprocessOptions<'_> {
     /// No definitions, and only our own headers.
     fn default() -> Self {
