@@ -7,7 +7,7 @@ use crate::input::{self, InputFile, PrintedErrors};
 use crate::output::Output;
 use crate::session::{Session, settings};
 use crate::store::{TraceNames, replace, replace_with};
-use fencepost::EngineChoice;
+use fencepost::{EngineChoice, Source};
 use fencepost_engines::certificate::write_certificate;
 use fencepost_engines::{Engine, Settings, Task, ValueAbstraction};
 use fencepost_ir::Problem;
@@ -265,7 +265,7 @@ impl CheckRun<'_> {
                         self.input_error(path, format!("{}: --abstract: {message}", source.name()));
                         continue;
                     }
-                    self.program(source.name(), source.text(), problem);
+                    self.program(&source, problem);
                 }
             }
             Ok(Err(PrintedErrors(errors))) => {
@@ -282,7 +282,8 @@ impl CheckRun<'_> {
         Some(error.describe(&problem.program))
     }
 
-    fn program(&mut self, file: &str, source: &str, problem: &Problem) {
+    fn program(&mut self, source: &Source, problem: &Problem) {
+        let file = source.name();
         self.tally.programs += 1;
         let title = match problem.name.as_str() {
             "" => file.to_string(),
@@ -418,7 +419,7 @@ impl CheckRun<'_> {
     /// Writes the trace of a violation if `--trace-dir` is given.
     fn store_trace(
         &mut self,
-        source: &str,
+        source: &Source,
         finding: &Finding<'_>,
         rows: &TraceRows<'_>,
     ) -> Option<PathBuf> {
@@ -427,11 +428,12 @@ impl CheckRun<'_> {
         let path = self.names.name(dir, finding.file, client, &finding.model.name);
         let file = TraceFile::new(
             env!("CARGO_PKG_VERSION"),
-            (finding.file, source),
+            (finding.file, source.text()),
             (&finding.model, finding.reductions),
             rows,
             finding.message(Some(rows)).unwrap_or_default(),
         );
+        let file = TraceFile { preprocessing: source.preprocessing().clone(), ..file };
         let written =
             std::fs::create_dir_all(dir).and_then(|()| replace(&path, file.to_text().as_bytes()));
         match written {

@@ -1,11 +1,14 @@
 //! Source texts and the programs they lower to.
 
 use fencepost_frontends::c::PreprocessOptions;
+use fencepost_frontends::c::preprocess::FindFile as CFindFile;
 use fencepost_frontends::{Frontend, Request, by_extension};
 use fencepost_ir::{Diagnostics, Problem, Span};
 use fencepost_report::Paint;
 use fencepost_report::diagnostics::render;
+use fencepost_report::trace_file::{IncludedFile, PreprocessingRecord};
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,6 +30,8 @@ pub struct Source {
     text: String,
     frontend: &'static dyn Frontend,
     lowering: Lowering,
+    /// The macros and the included files. Lowering the text again reads no files.
+    preprocessing: PreprocessingRecord,
     programs: Vec<Problem>,
     warnings: Diagnostics,
 }
@@ -115,6 +120,44 @@ pub struct Preprocessing {
     pub find_file: Option<Arc<FindFile>>,
 }
 
+/// The included files that a front end asked for.
+#[derive(Default)]
+struct Included(RefCell<Vec<IncludedFile>>);
+
+impl Included {
+    /// Finds a file and records it.
+    fn find(
+        &self,
+        find_file: &CFindFile<'_>,
+        asked: (&str, &str, bool),
+    ) -> Option<(String, String)> {
+        let (from, name, angled) = asked;
+        let (file, text) = find_file(from, name, angled)?;
+        self.0.borrow_mut().push(IncludedFile {
+            from: from.into(),
+            name: name.into(),
+            angled,
+            file: file.clone(),
+            text: text.clone(),
+        });
+        Some((file, text))
+    }
+}
+
+impl From<PreprocessingRecord> for Preprocessing {
+    /// Finds the recorded files only.
+    fn from(record: PreprocessingRecord) -> Self {
+        let PreprocessingRecord { defines, forced_includes, files } = record;
+        let find_file = move |from: &str, name: &str, angled: bool| {
+            let is_asked = |file: &&IncludedFile| {
+                (&*file.from, &*file.name, file.angled) == (from, name, angled)
+            };
+            files.iter().find(is_asked).map(|file| (file.file.clone(), file.text.clone()))
+        };
+        Preprocessing { defines, forced_includes, find_file: Some(Arc::new(find_file)) }
+    }
+}
+
 impl Preprocessing {
     fn options(&self) -> PreprocessOptions<'_> {
         let Preprocessing { defines, forced_includes, find_file } = self;
@@ -176,18 +219,39 @@ impl Source {
         lowering: Lowering,
         mut diagnostics: Diagnostics,
     ) -> Result<Source, SourceError> {
+        let included = Included::default();
         let programs = if diagnostics.has_errors() {
             None
         } else {
-            frontend.lower_for(&text, &lowering.request(name), &mut diagnostics)
+            let request = lowering.request(name);
+            let preprocessing = request.preprocessing;
+            let find_file = |from: &str, name: &str, angled: bool| {
+                included.find(preprocessing.find_file, (from, name, angled))
+            };
+            let preprocessing = PreprocessOptions { find_file: &find_file, ..preprocessing };
+            frontend.lower_for(&text, &Request { preprocessing, ..request }, &mut diagnostics)
         };
+        let preprocessing = PreprocessingRecord {
+            defines: lowering.preprocessing.defines.clone(),
+            forced_includes: lowering.preprocessing.forced_includes.clone(),
+            files: included.0.into_inner(),
+        };
+        let lowering = Lowering { preprocessing: preprocessing.clone().into(), ..lowering };
         let name = name.to_string();
         match programs {
             Some(mut programs) => {
                 if lowering.allow_hangs {
                     programs.iter_mut().for_each(Problem::allow_hangs);
                 }
-                Ok(Source { name, text, frontend, lowering, programs, warnings: diagnostics })
+                Ok(Source {
+                    name,
+                    text,
+                    frontend,
+                    lowering,
+                    preprocessing,
+                    programs,
+                    warnings: diagnostics,
+                })
             }
             None => Err(SourceError::Invalid(InvalidSource { name, text, diagnostics })),
         }
@@ -221,6 +285,11 @@ impl Source {
     /// Whether the source is a litmus test.
     pub fn is_litmus(&self) -> bool {
         self.frontend.name() == "litmus"
+    }
+
+    /// Returns the macros and the included files of a C program.
+    pub fn preprocessing(&self) -> &PreprocessingRecord {
+        &self.preprocessing
     }
 
     /// Returns the options with which the text was lowered.
