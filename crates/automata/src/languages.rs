@@ -20,7 +20,7 @@ pub struct Languages {
     handles: FxHashMap<Arc<Dfa>, Language>,
     results: FxHashMap<Operation, Language>,
     decisions: FxHashMap<Predicate, bool>,
-    last_values: FxHashMap<(Language, u32), Box<[i32]>>,
+    last_values: FxHashMap<(Language, u32), Box<[i64]>>,
     removable_letters: FxHashMap<(Language, u32), Box<[Letter]>>,
     /// Numbers of the lists of classes that were arguments.
     class_lists: FxHashMap<Box<[u32]>, u32>,
@@ -218,7 +218,7 @@ impl Languages {
 
     /// Returns the possible values of the last letter of a class, sorted. Words without a letter of
     /// the class do not contribute.
-    pub fn last_values(&mut self, l: Language, class: u32) -> Vec<i32> {
+    pub fn last_values(&mut self, l: Language, class: u32) -> Vec<i64> {
         if let Some(known) = self.last_values.get(&(l, class)) {
             return known.to_vec();
         }

@@ -61,7 +61,7 @@ pub struct Letter {
     /// The class: for store buffers, the location or the kind of marker.
     pub class: u32,
     /// The value within the class.
-    pub value: i32,
+    pub value: i64,
 }
 
 /// The handle of a language in a store.

@@ -128,7 +128,7 @@ impl Dfa {
 
     /// Returns the possible values of the last letter of a class, sorted. Such a letter has a
     /// transition after which a word can end without another letter of the class.
-    pub(crate) fn last_values(&self, class: u32) -> Vec<i32> {
+    pub(crate) fn last_values(&self, class: u32) -> Vec<i64> {
         let mut can_end: Vec<bool> = self.states().map(|state| self.accepts(state)).collect();
         let mut sources: Vec<Vec<u32>> = vec![Vec::new(); self.len()];
         for state in self.states() {
@@ -148,7 +148,7 @@ impl Dfa {
         let transitions = self.states().flat_map(|state| self.transitions(state));
         let lasts =
             transitions.filter(|(letter, to)| letter.class == class && can_end[*to as usize]);
-        let mut values: Vec<i32> = lasts.map(|(letter, _)| letter.value).collect();
+        let mut values: Vec<i64> = lasts.map(|(letter, _)| letter.value).collect();
         values.sort_unstable();
         values.dedup();
         values

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::convert::Infallible;
 
-use fencepost_ir::{Op, Problem, Property};
+use fencepost_ir::{Op, Problem, Property, Value};
 
 use crate::format::{CertState, CertThread};
 use crate::semantics::Semantics;
@@ -68,7 +68,7 @@ fn waits_forever(
 ) -> Option<bool> {
     let code = &problem.program.threads[thread_index];
     let counts_assume = problem.properties.contains(&Property::DeadlockFree);
-    let mut seen: HashSet<(u32, Vec<i32>)> = HashSet::new();
+    let mut seen: HashSet<(u32, Vec<Value>)> = HashSet::new();
     let mut worklist = vec![start.threads[thread_index].clone()];
     while let Some(thread) = worklist.pop() {
         if !seen.insert((thread.pc.0, thread.registers.clone())) {

@@ -321,6 +321,5 @@ impl<'a> Semantics<'a> {
 
 /// Returns the value of an alternative of `choose`, numbered from 0, if it exists.
 pub(crate) fn alternative(lo: Value, hi: Value, number: u32) -> Option<Value> {
-    let value = i64::from(lo) + i64::from(number);
-    Value::try_from(value).ok().filter(|value| *value <= hi)
+    lo.checked_add(number.into()).filter(|value| *value <= hi)
 }

@@ -3,7 +3,7 @@
 //! Source: the book's page "Semantics". Address faults that depend only on registers are reported
 //! even if the statement is not enabled: they persist until it is enabled.
 
-use fencepost_ir::{Address, Expr, Fault, Loc, Op, Reg, Thread, Update, Value};
+use fencepost_ir::{Address, Expr, Fault, Loc, Op, Pointer, Reg, Thread, Update, Value};
 
 use crate::buffer::Rules;
 use crate::format::{CertState, CertThread, Model};
@@ -90,11 +90,17 @@ impl Semantics<'_> {
             Op::New { reg, pool } => {
                 let mut cells = self.cell_range(*pool).zip(1..);
                 let free = cells.find(|(at, _)| !state.allocated[*at]);
-                let (at, reference) = free.ok_or(Fault::PoolExhausted)?;
-                after.allocated[at] = true;
-                for field in self.record_fields(*pool, reference) {
-                    after.memory[field.index()] = self.program.location(field).init;
-                }
+                let reference = match free {
+                    Some((at, reference)) => {
+                        after.allocated[at] = true;
+                        for field in self.record_fields(*pool, reference) {
+                            after.memory[field.index()] = self.program.location(field).init;
+                        }
+                        reference
+                    }
+                    None if self.program.pool(*pool).yields_null => 0,
+                    None => return Err(Fault::PoolExhausted.into()),
+                };
                 self.write_register(code, &mut after.threads[thread_index], *reg, reference)?;
             }
             Op::Free { pool, cell } => {
@@ -186,6 +192,9 @@ impl Semantics<'_> {
     /// Returns the location of an address. [`Semantics::check_allocated`] checks whether it is
     /// allocated.
     fn resolve_address(&self, thread: &CertThread, address: &Address) -> Result<Loc, Fault> {
+        if let Some(pointer) = &address.pointer {
+            return resolve_pointer(pointer, evaluate(thread, &pointer.value)?);
+        }
         let mut place = i64::from(address.base.0);
         if let Some((pool, cell)) = &address.cell {
             let pool = self.program.pool(*pool);
@@ -193,17 +202,17 @@ impl Semantics<'_> {
             if reference == 0 {
                 return Err(Fault::NullReference);
             }
-            if reference < 0 || i64::from(reference) > i64::from(pool.cells) {
+            if reference < 0 || reference > i64::from(pool.cells) {
                 return Err(Fault::UseAfterFree);
             }
-            place += (i64::from(reference) - 1) * i64::from(pool.stride);
+            place += (reference - 1) * i64::from(pool.stride);
         }
         if let Some((length, index)) = &address.index {
             let index = evaluate(thread, index)?;
-            if index < 0 || i64::from(index) >= i64::from(*length) {
+            if index < 0 || index >= i64::from(*length) {
                 return Err(Fault::OutOfBounds);
             }
-            place += i64::from(index);
+            place += index;
         }
         Ok(Loc(u32::try_from(place).expect("a checked address must be inside memory")))
     }
@@ -223,10 +232,17 @@ impl Semantics<'_> {
         reference: Value,
     ) -> impl Iterator<Item = Loc> {
         let pool = self.program.pool(pool);
-        let cell = reference.unsigned_abs() - 1;
+        let cell = reference.unsigned_abs() as u32 - 1;
         let first = pool.base.0 + cell * pool.stride;
         (first..first + pool.stride).map(Loc)
     }
+}
+
+/// Returns the location that a pointer with this number points to.
+fn resolve_pointer(pointer: &Pointer, number: Value) -> Result<Loc, Fault> {
+    let target = pointer.targets.iter().find(|(known, _)| *known == number);
+    let fault = if number == 0 { Fault::NullReference } else { Fault::InvalidPointer };
+    target.map(|(_, loc)| *loc).ok_or(fault)
 }
 
 /// Returns the value that an update writes, if any, and its result.
@@ -246,9 +262,9 @@ fn apply_update(
             (Some(fencepost_ir::BinOp::Add.apply(old, value(by)?)?), old)
         }
         Update::Add { by, wrap: Some((lo, hi)) } => {
-            let (lo, hi) = (i64::from(*lo), i64::from(*hi));
+            let (lo, hi) = (i128::from(*lo), i128::from(*hi));
             let size = hi - lo + 1;
-            let offset = (i64::from(old) + i64::from(value(by)?) - lo).rem_euclid(size);
+            let offset = (i128::from(old) + i128::from(value(by)?) - lo).rem_euclid(size);
             (Some(Value::try_from(lo + offset).map_err(|_| Fault::Overflow)?), old)
         }
         Update::Bits { op, by } => (Some(op.apply(old, value(by)?)?), old),

@@ -46,6 +46,8 @@ pub enum Unsupported {
     Loop,
     /// The program has records.
     Records,
+    /// An access through a pointer.
+    Pointers,
     /// The program has client operations.
     Operations,
     /// The program has a `finally` block.
@@ -66,6 +68,7 @@ impl fmt::Display for Unsupported {
             Unsupported::LastThread => f.write_str("a `finally` block"),
             Unsupported::GracePeriods => f.write_str("read-side sections or grace periods"),
             Unsupported::Records => f.write_str("records"),
+            Unsupported::Pointers => f.write_str("pointers"),
             Unsupported::Operations => f.write_str("client operations"),
             Unsupported::Fault(fault) => write!(f, "a possible fault: {}", fault.describe()),
             Unsupported::TooLarge => f.write_str("too many accesses or runs"),
@@ -107,6 +110,9 @@ pub fn outcomes(problem: &Problem, table: Table) -> Result<BTreeSet<Vec<Value>>,
 fn check_supported(program: &Program) -> Result<(), Unsupported> {
     if program.init.is_some() {
         return Err(Unsupported::Init);
+    }
+    if program.uses_pointers() {
+        return Err(Unsupported::Pointers);
     }
     for thread in &program.threads {
         for stmt in &thread.code {

@@ -15,7 +15,7 @@ use fencepost_infer::lazy::{Query, infer};
 use fencepost_infer::repair::{Inference, Sufficiency, Unrepairable};
 use fencepost_infer::set::Set;
 use fencepost_ir::{
-    BinOp, Condition, Expr, FenceKinds, Placement, Problem, Property, Span, WrittenFences,
+    BinOp, Condition, Expr, FenceKinds, Placement, Problem, Property, Span, Value, WrittenFences,
     placement,
 };
 use fencepost_models::ModelSpec;
@@ -59,7 +59,7 @@ fn problem(source: &str) -> Option<Problem> {
         let both = |a, b| Expr::Binary(op, Box::new(a), Box::new(b));
         exprs.into_iter().reduce(both).unwrap_or(Expr::Const(empty))
     };
-    let one = |outcome: &Vec<i32>| {
+    let one = |outcome: &Vec<Value>| {
         let is = |(what, value): (&_, &_)| {
             let value = Box::new(Expr::Const(*value));
             Expr::Binary(BinOp::Eq, Box::new(Expr::Var(*what)), value)

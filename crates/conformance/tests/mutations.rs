@@ -40,7 +40,7 @@ fn search<M: MemoryModel>(machine: &Machine<'_, M>) -> Exploration {
 fn outcomes<M: MemoryModel>(problem: &Problem, model: M, reductions: Reductions) -> Outcomes {
     let found = search(&Machine::new(problem, model, reductions));
     let values = |fact: &Vec<u8>| {
-        let (chunks, _) = fact.as_chunks::<4>();
+        let (chunks, _) = fact.as_chunks::<8>();
         chunks.iter().map(|four| Value::from_le_bytes(*four)).collect()
     };
     found.facts.iter().map(values).collect()

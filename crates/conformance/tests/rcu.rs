@@ -140,7 +140,7 @@ impl Visitor for Search<'_> {
         let threads = NonZeroUsize::MIN;
         let found = explore(&machine, Options { limits, cancel, progress, threads, stop_at: None });
         let values = |fact: &Vec<u8>| {
-            let (chunks, _) = fact.as_chunks::<4>();
+            let (chunks, _) = fact.as_chunks::<8>();
             chunks.iter().map(|four| Value::from_le_bytes(*four)).collect()
         };
         (found.facts.iter().map(values).collect(), found.target(VIOLATION).is_some())

@@ -35,8 +35,8 @@ pub(crate) fn outcomes<V>(found: &Exploration<V>) -> BTreeSet<Vec<Value>> {
 
 /// Decodes an outcome that the machine packed into a fact.
 fn values(fact: &[u8]) -> Vec<Value> {
-    let (chunks, _) = fact.as_chunks::<4>();
-    chunks.iter().map(|four| Value::from_le_bytes(*four)).collect()
+    let (chunks, _) = fact.as_chunks();
+    chunks.iter().map(|bytes| Value::from_le_bytes(*bytes)).collect()
 }
 
 /// Returns why a search without a violation does not verify the problem, if so.

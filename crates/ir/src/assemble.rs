@@ -442,7 +442,7 @@ impl Array {
     pub fn at(&self, index: Expr<Reg>) -> Address {
         match index.as_const() {
             Some(at) => Address::fixed(Loc(self.base.0 + at as u32)),
-            None => Address { base: self.base, cell: None, index: Some((self.len, index)) },
+            None => Address::element(self.base, self.len, index),
         }
     }
 }

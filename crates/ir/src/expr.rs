@@ -1,11 +1,12 @@
 //! Pure expressions and faults.
 //!
 //! Expressions contain no shared accesses. Their leaves have a type `V`: registers of a thread, or
-//! observables of a condition. Arithmetic is exact: a result outside 32 bits is a [`Fault`].
-//! Wrapping would change the meaning of the program. `&&`, `||` and `?:` use short-circuit
-//! evaluation, so `n != 0 && k / n > 1` does not fault.
+//! observables of a condition. The ordinary arithmetic is that of 32-bit integers and exact: a
+//! result outside 32 bits is a [`Fault`]. Wrapping would change the meaning of the program.
+//! [`WideOp`] has the operators of 64 bits, exact and wrapping. `&&`, `||` and `?:` use
+//! short-circuit evaluation, so `n != 0 && k / n > 1` does not fault.
 
-use crate::value::Value;
+use crate::value::{Value, is_int};
 
 /// A pure expression over leaves of type `V`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,6 +56,46 @@ pub enum BinOp {
     BitXor,
     Shl,
     Shr,
+    /// An operator of 64 bits.
+    Wide(WideOp),
+}
+
+/// Binary operators of 64 bits. Front ends build the arithmetic of wider and of unsigned types from
+/// them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WideOp {
+    /// The exact sum.
+    Add,
+    /// The exact difference.
+    Sub,
+    /// The exact product.
+    Mul,
+    /// The exact quotient, rounded towards 0.
+    Div,
+    /// The remainder of `Div`.
+    Rem,
+    /// The left operand times a power of two, exact.
+    Shl,
+    /// The arithmetic shift to the right.
+    Shr,
+    /// The sum modulo 2^64.
+    WrapAdd,
+    /// The difference modulo 2^64.
+    WrapSub,
+    /// The product modulo 2^64.
+    WrapMul,
+    /// The shift to the left modulo 2^64.
+    WrapShl,
+    /// The shift to the right of an unsigned number.
+    UnsignedShr,
+    /// The quotient of unsigned numbers.
+    UnsignedDiv,
+    /// The remainder of unsigned numbers.
+    UnsignedRem,
+    /// Whether an unsigned number is less than another.
+    UnsignedLt,
+    /// Whether an unsigned number is at most another.
+    UnsignedLe,
 }
 
 /// A run-time fault. Faults are always checked.
@@ -62,12 +103,15 @@ pub enum BinOp {
 pub enum Fault {
     /// Division or remainder by zero.
     DivisionByZero,
-    /// A result outside 32 bits, or a shift by a negative or too large amount.
+    /// A result outside 32 bits (64 bits for [`WideOp`]), or a shift by a negative or too large
+    /// amount.
     Overflow,
     /// An array index outside its array.
     OutOfBounds,
     /// An access to a field of `null`.
     NullReference,
+    /// An access through a pointer that is not the address of a location of the right size.
+    InvalidPointer,
     /// An access to a field of a record that is not allocated.
     UseAfterFree,
     /// A value outside the declared range of the register or location that it is stored to.
@@ -91,6 +135,9 @@ impl Fault {
             Fault::Overflow => "integer overflow",
             Fault::OutOfBounds => "array index out of bounds",
             Fault::NullReference => "access through a null reference",
+            Fault::InvalidPointer => {
+                "access through an invalid pointer: outside of every object, misaligned or of another size"
+            }
             Fault::UseAfterFree => "use of a record that is not allocated (use after free)",
             Fault::OutOfRange => "value outside the declared range",
             Fault::PoolExhausted => "no free record left in the pool",
@@ -125,21 +172,24 @@ impl BinOp {
             BinOp::BitXor => "^",
             BinOp::Shl => "<<",
             BinOp::Shr => ">>",
+            BinOp::Wide(op) => op.symbol(),
         }
     }
 
     /// Applies the operator to two values. `And` and `Or` do not short-circuit here.
     #[inline]
     pub fn apply(self, a: Value, b: Value) -> Result<Value, Fault> {
-        let shift = || u32::try_from(b).ok().filter(|n| *n < 32).ok_or(Fault::Overflow);
+        let shift = || shift_amount(b, 32);
         Ok(match self {
-            BinOp::Add => a.checked_add(b).ok_or(Fault::Overflow)?,
-            BinOp::Sub => a.checked_sub(b).ok_or(Fault::Overflow)?,
-            BinOp::Mul => a.checked_mul(b).ok_or(Fault::Overflow)?,
+            BinOp::Add => int(a.checked_add(b))?,
+            BinOp::Sub => int(a.checked_sub(b))?,
+            BinOp::Mul => int(a.checked_mul(b))?,
             BinOp::Div if b == 0 => return Err(Fault::DivisionByZero),
-            BinOp::Div => a.checked_div(b).ok_or(Fault::Overflow)?,
+            BinOp::Div => int(a.checked_div(b))?,
             BinOp::Rem if b == 0 => return Err(Fault::DivisionByZero),
-            BinOp::Rem => a.checked_rem(b).ok_or(Fault::Overflow)?,
+            // The quotient of the smallest 32-bit number and -1 has no 32 bits.
+            BinOp::Rem if b == -1 => int(a.checked_neg()).map(|_| 0)?,
+            BinOp::Rem => a % b,
             BinOp::Eq => Value::from(a == b),
             BinOp::Ne => Value::from(a != b),
             BinOp::Lt => Value::from(a < b),
@@ -151,13 +201,101 @@ impl BinOp {
             BinOp::BitAnd => a & b,
             BinOp::BitOr => a | b,
             BinOp::BitXor => a ^ b,
-            BinOp::Shl => {
-                let wide = i64::from(a) << shift()?;
-                Value::try_from(wide).map_err(|_| Fault::Overflow)?
-            }
+            BinOp::Shl => int(exact_shl(a, shift()?))?,
             BinOp::Shr => a >> shift()?,
+            BinOp::Wide(op) => return op.apply(a, b),
         })
     }
+}
+
+impl WideOp {
+    /// Every operator.
+    pub const ALL: [WideOp; 16] = [
+        WideOp::Add,
+        WideOp::Sub,
+        WideOp::Mul,
+        WideOp::Div,
+        WideOp::Rem,
+        WideOp::Shl,
+        WideOp::Shr,
+        WideOp::WrapAdd,
+        WideOp::WrapSub,
+        WideOp::WrapMul,
+        WideOp::WrapShl,
+        WideOp::UnsignedShr,
+        WideOp::UnsignedDiv,
+        WideOp::UnsignedRem,
+        WideOp::UnsignedLt,
+        WideOp::UnsignedLe,
+    ];
+
+    /// Returns the operator's symbol: the operator of C with the suffix `l` (64 bits), `w`
+    /// (wrapping) or `u` (unsigned).
+    pub fn symbol(self) -> &'static str {
+        match self {
+            WideOp::Add => "+l",
+            WideOp::Sub => "-l",
+            WideOp::Mul => "*l",
+            WideOp::Div => "/l",
+            WideOp::Rem => "%l",
+            WideOp::Shl => "<<l",
+            WideOp::Shr => ">>l",
+            WideOp::WrapAdd => "+w",
+            WideOp::WrapSub => "-w",
+            WideOp::WrapMul => "*w",
+            WideOp::WrapShl => "<<w",
+            WideOp::UnsignedShr => ">>u",
+            WideOp::UnsignedDiv => "/u",
+            WideOp::UnsignedRem => "%u",
+            WideOp::UnsignedLt => "<u",
+            WideOp::UnsignedLe => "<=u",
+        }
+    }
+
+    /// Applies the operator to two values.
+    pub fn apply(self, a: Value, b: Value) -> Result<Value, Fault> {
+        let exact = |result: Option<Value>| result.ok_or(Fault::Overflow);
+        let shift = || shift_amount(b, 64);
+        let (ua, ub) = (a as u64, b as u64);
+        Ok(match self {
+            WideOp::Add => exact(a.checked_add(b))?,
+            WideOp::Sub => exact(a.checked_sub(b))?,
+            WideOp::Mul => exact(a.checked_mul(b))?,
+            WideOp::Div | WideOp::Rem | WideOp::UnsignedDiv | WideOp::UnsignedRem if b == 0 => {
+                return Err(Fault::DivisionByZero);
+            }
+            WideOp::Div => exact(a.checked_div(b))?,
+            WideOp::Rem => exact(a.checked_rem(b))?,
+            WideOp::Shl => exact(exact_shl(a, shift()?))?,
+            WideOp::Shr => a >> shift()?,
+            WideOp::WrapAdd => a.wrapping_add(b),
+            WideOp::WrapSub => a.wrapping_sub(b),
+            WideOp::WrapMul => a.wrapping_mul(b),
+            WideOp::WrapShl => a << shift()?,
+            WideOp::UnsignedShr => (ua >> shift()?) as Value,
+            WideOp::UnsignedDiv => (ua / ub) as Value,
+            WideOp::UnsignedRem => (ua % ub) as Value,
+            WideOp::UnsignedLt => Value::from(ua < ub),
+            WideOp::UnsignedLe => Value::from(ua <= ub),
+        })
+    }
+}
+
+/// Returns a result that has 32 bits.
+#[inline]
+fn int(result: Option<Value>) -> Result<Value, Fault> {
+    result.filter(|value| is_int(*value)).ok_or(Fault::Overflow)
+}
+
+/// Returns the amount of a shift in a type with this number of bits.
+#[inline]
+fn shift_amount(amount: Value, bits: u32) -> Result<u32, Fault> {
+    u32::try_from(amount).ok().filter(|amount| *amount < bits).ok_or(Fault::Overflow)
+}
+
+/// Returns `a << amount`, if no bit and no sign is lost. The amount is below 64.
+fn exact_shl(a: Value, amount: u32) -> Option<Value> {
+    Some(a << amount).filter(|shifted| shifted >> amount == a)
 }
 
 impl UnOp {
@@ -175,7 +313,7 @@ impl UnOp {
     pub fn apply(self, a: Value) -> Result<Value, Fault> {
         Ok(match self {
             UnOp::Not => Value::from(a == 0),
-            UnOp::Neg => a.checked_neg().ok_or(Fault::Overflow)?,
+            UnOp::Neg => int(a.checked_neg())?,
             UnOp::BitNot => !a,
         })
     }
@@ -270,6 +408,18 @@ impl<V> Expr<V> {
         }
     }
 
+    /// Returns whether the expression has an operator or a constant of more than 32 bits.
+    pub fn is_wide(&self) -> bool {
+        match self {
+            Expr::Const(value) => !is_int(*value),
+            Expr::Var(_) => false,
+            Expr::Unary(_, a) => a.is_wide(),
+            Expr::Binary(BinOp::Wide(_), ..) => true,
+            Expr::Binary(_, a, b) => a.is_wide() || b.is_wide(),
+            Expr::Select(c, a, b) => c.is_wide() || a.is_wide() || b.is_wide(),
+        }
+    }
+
     /// Folds constant subexpressions, except those that fault.
     pub fn fold(self) -> Self {
         let folded = match self {
@@ -325,15 +475,45 @@ mod tests {
     #[test]
     fn arithmetic_never_wraps() {
         for (op, a, b) in [
-            (BinOp::Add, Value::MAX, 1),
-            (BinOp::Sub, Value::MIN, 1),
+            (BinOp::Add, i32::MAX.into(), 1),
+            (BinOp::Sub, i32::MIN.into(), 1),
             (BinOp::Mul, 1 << 20, 1 << 20),
-            (BinOp::Div, Value::MIN, -1),
+            (BinOp::Div, i32::MIN.into(), -1),
+            (BinOp::Rem, i32::MIN.into(), -1),
             (BinOp::Shl, 1, 31),
             (BinOp::Shl, 1, 40),
             (BinOp::Shr, 1, -1),
+            (BinOp::Wide(WideOp::Add), Value::MAX, 1),
+            (BinOp::Wide(WideOp::Sub), Value::MIN, 1),
+            (BinOp::Wide(WideOp::Mul), 1 << 40, 1 << 40),
+            (BinOp::Wide(WideOp::Div), Value::MIN, -1),
+            (BinOp::Wide(WideOp::Rem), Value::MIN, -1),
+            (BinOp::Wide(WideOp::Shl), 1, 63),
+            (BinOp::Wide(WideOp::Shl), 1, 64),
+            (BinOp::Wide(WideOp::WrapShl), 1, 64),
+            (BinOp::Wide(WideOp::UnsignedShr), 1, -1),
         ] {
             assert_eq!(op.apply(a, b), Err(Fault::Overflow), "{a} {} {b}", op.symbol());
+        }
+    }
+
+    #[test]
+    fn wide_operators_have_64_bits() {
+        for (op, a, b, result) in [
+            (WideOp::Add, i32::MAX.into(), 1, 1 << 31),
+            (WideOp::Shl, -1, 63, Value::MIN),
+            (WideOp::Shr, -8, 1, -4),
+            (WideOp::WrapAdd, Value::MAX, 1, Value::MIN),
+            (WideOp::WrapSub, Value::MIN, 1, Value::MAX),
+            (WideOp::WrapMul, 1 << 62, 4, 0),
+            (WideOp::WrapShl, 3, 63, Value::MIN),
+            (WideOp::UnsignedShr, -1, 63, 1),
+            (WideOp::UnsignedDiv, -1, 2, Value::MAX),
+            (WideOp::UnsignedRem, -1, 16, 15),
+            (WideOp::UnsignedLt, -1, 1, 0),
+            (WideOp::UnsignedLe, 1, -1, 1),
+        ] {
+            assert_eq!(op.apply(a, b), Ok(result), "{a} {} {b}", op.symbol());
         }
     }
 

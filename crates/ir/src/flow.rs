@@ -74,6 +74,9 @@ pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
         if let Some((_, index)) = &at.index {
             visit(index);
         }
+        if let Some(pointer) = &at.pointer {
+            visit(&pointer.value);
+        }
     };
     match op {
         Op::Assign { expr, .. } => visit(expr),

@@ -3,14 +3,14 @@
 //! Over-approximation: the interval of an expression contains every value that the expression can
 //! have without a fault.
 
-use crate::expr::{BinOp, Expr, UnOp};
+use crate::expr::{BinOp, Expr, UnOp, WideOp};
 use crate::ids::Reg;
-use crate::value::Value;
+use crate::value::{INT_LIMITS, Value};
 
 /// The smallest and the largest value, both included.
 pub type Range = (Value, Value);
 
-/// All 32-bit values.
+/// All values.
 pub const FULL: Range = (Value::MIN, Value::MAX);
 
 /// Returns the smallest range that contains both.
@@ -32,7 +32,7 @@ pub fn interval(expr: &Expr<Reg>, registers: &[Range]) -> Range {
         Expr::Unary(UnOp::Not, _) => (0, 1),
         Expr::Unary(UnOp::Neg, a) => {
             let (lo, hi) = interval(a, registers);
-            (hi.checked_neg().unwrap_or(Value::MAX), lo.checked_neg().unwrap_or(Value::MAX))
+            clamp_to(INT_LIMITS, -i128::from(hi), -i128::from(lo))
         }
         Expr::Unary(UnOp::BitNot, a) => {
             let (lo, hi) = interval(a, registers);
@@ -90,7 +90,8 @@ fn comparison(op: BinOp, truth: bool) -> Option<BinOp> {
         | BinOp::BitOr
         | BinOp::BitXor
         | BinOp::Shl
-        | BinOp::Shr => return None,
+        | BinOp::Shr
+        | BinOp::Wide(_) => return None,
     };
     Some(if truth { yes } else { no })
 }
@@ -115,7 +116,8 @@ fn mirrored(op: BinOp) -> BinOp {
         | BinOp::BitOr
         | BinOp::BitXor
         | BinOp::Shl
-        | BinOp::Shr) => other,
+        | BinOp::Shr
+        | BinOp::Wide(_)) => other,
     }
 }
 
@@ -148,7 +150,8 @@ fn narrow(expr: &Expr<Reg>, op: BinOp, other: Range, registers: &mut [Range]) ->
         | BinOp::BitOr
         | BinOp::BitXor
         | BinOp::Shl
-        | BinOp::Shr => FULL,
+        | BinOp::Shr
+        | BinOp::Wide(_) => FULL,
     };
     match meet(*slot, allowed) {
         Some(narrowed) => {
@@ -159,35 +162,53 @@ fn narrow(expr: &Expr<Reg>, op: BinOp, other: Range, registers: &mut [Range]) ->
     }
 }
 
+/// An interval of exact results, before they are limited to the bits of an operator.
+type Exact = (i128, i128);
+
+/// Restricts exact results to a range. Results outside are faults and are excluded.
+fn clamp_to((min, max): Range, lo: i128, hi: i128) -> Range {
+    let clamp = |value: i128| value.clamp(min.into(), max.into()) as Value;
+    (clamp(lo), clamp(hi))
+}
+
+fn exact_sum(a: Range, b: Range) -> Exact {
+    (i128::from(a.0) + i128::from(b.0), i128::from(a.1) + i128::from(b.1))
+}
+
+fn exact_difference(a: Range, b: Range) -> Exact {
+    (i128::from(a.0) - i128::from(b.1), i128::from(a.1) - i128::from(b.0))
+}
+
+fn exact_product(a: Range, b: Range) -> Exact {
+    let corner = |x: Value, y: Value| i128::from(x) * i128::from(y);
+    let corners = [corner(a.0, b.0), corner(a.0, b.1), corner(a.1, b.0), corner(a.1, b.1)];
+    corners.iter().fold((corners[0], corners[0]), |(lo, hi), at| (lo.min(*at), hi.max(*at)))
+}
+
+/// In absolute value, the quotient is at most the dividend.
+fn exact_quotient(a: Range, b: Range) -> Exact {
+    let most = i128::from(a.0).abs().max(i128::from(a.1).abs());
+    let lo = if a.0 < 0 || b.0 < 0 { -most } else { 0 };
+    (lo, if a.1 > 0 || b.0 < 0 { most } else { 0 })
+}
+
+/// In absolute value, the remainder is at most the dividend and less than the divisor.
+fn exact_remainder(a: Range, b: Range) -> Exact {
+    let largest = |range: Range| i128::from(range.0).abs().max(i128::from(range.1).abs());
+    let most = (largest(b) - 1).max(0).min(largest(a));
+    (if a.0 < 0 { -most } else { 0 }, if a.1 > 0 { most } else { 0 })
+}
+
 /// Returns an interval that contains all results of an operator on two intervals. Results outside
-/// 32 bits are faults and are excluded.
+/// the bits of the operator are faults and are excluded.
 pub fn binary(op: BinOp, a: Range, b: Range) -> Range {
-    let clamp = |lo: i64, hi: i64| {
-        let (min, max) = (i64::from(Value::MIN), i64::from(Value::MAX));
-        (lo.clamp(min, max) as Value, hi.clamp(min, max) as Value)
-    };
-    let (a0, a1) = (i64::from(a.0), i64::from(a.1));
-    let (b0, b1) = (i64::from(b.0), i64::from(b.1));
+    let int = |(lo, hi): Exact| clamp_to(INT_LIMITS, lo, hi);
     match op {
-        BinOp::Add => clamp(a0 + b0, a1 + b1),
-        BinOp::Sub => clamp(a0 - b1, a1 - b0),
-        BinOp::Mul => {
-            let corners = [a0 * b0, a0 * b1, a1 * b0, a1 * b1];
-            clamp(
-                *corners.iter().min().expect("four corners"),
-                *corners.iter().max().expect("four corners"),
-            )
-        }
-        // In absolute value, the quotient is at most the dividend and the remainder is less than
-        // the divisor.
-        BinOp::Div => {
-            let most = a0.abs().max(a1.abs());
-            clamp(if a0 < 0 || b0 < 0 { -most } else { 0 }, if a1 > 0 || b0 < 0 { most } else { 0 })
-        }
-        BinOp::Rem => {
-            let most = (b0.abs().max(b1.abs()) - 1).max(0).min(a0.abs().max(a1.abs()));
-            clamp(if a0 < 0 { -most } else { 0 }, if a1 > 0 { most } else { 0 })
-        }
+        BinOp::Add => int(exact_sum(a, b)),
+        BinOp::Sub => int(exact_difference(a, b)),
+        BinOp::Mul => int(exact_product(a, b)),
+        BinOp::Div => int(exact_quotient(a, b)),
+        BinOp::Rem => int(exact_remainder(a, b)),
         BinOp::Eq
         | BinOp::Ne
         | BinOp::Lt
@@ -196,20 +217,72 @@ pub fn binary(op: BinOp, a: Range, b: Range) -> Range {
         | BinOp::Ge
         | BinOp::And
         | BinOp::Or => (0, 1),
-        BinOp::BitAnd if a0 >= 0 && b0 >= 0 => (0, a.1.min(b.1)),
-        BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => bits(a0.min(b0), a1.max(b1)),
-        BinOp::Shl => FULL,
-        BinOp::Shr => (a.0.min(0), a.1.max(0)),
+        // One operand without a sign is sufficient: the result has no bit that it does not have.
+        BinOp::BitAnd if a.0 >= 0 && b.0 >= 0 => (0, a.1.min(b.1)),
+        BinOp::BitAnd if a.0 >= 0 => (0, a.1),
+        BinOp::BitAnd if b.0 >= 0 => (0, b.1),
+        BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => bits(a.0.min(b.0), a.1.max(b.1)),
+        BinOp::Shl => match b {
+            (0.., ..=31) => int(exact_product(a, (1 << b.0, 1 << b.1))),
+            _ => INT_LIMITS,
+        },
+        BinOp::Shr => shifted_right(a, b, 31),
+        BinOp::Wide(op) => wide(op, a, b),
     }
 }
 
-/// Returns the interval of all numbers that have as many bits as the larger of the two bounds.
-fn bits(lo: i64, hi: i64) -> Range {
-    let mut bound: i64 = 1;
-    while lo < -bound || hi >= bound {
-        bound *= 2;
+/// The same as [`binary`] for the operators of 64 bits.
+fn wide(op: WideOp, a: Range, b: Range) -> Range {
+    let exact = |(lo, hi): Exact| clamp_to(FULL, lo, hi);
+    // A result that may wrap may be anything.
+    let wrapping = |(lo, hi): Exact| match (Value::try_from(lo), Value::try_from(hi)) {
+        (Ok(lo), Ok(hi)) => (lo, hi),
+        (Ok(_) | Err(_), _) => FULL,
+    };
+    match op {
+        WideOp::Add => exact(exact_sum(a, b)),
+        WideOp::Sub => exact(exact_difference(a, b)),
+        WideOp::Mul => exact(exact_product(a, b)),
+        WideOp::Div => exact(exact_quotient(a, b)),
+        WideOp::Rem => exact(exact_remainder(a, b)),
+        WideOp::Shl => match b {
+            (0.., ..=62) => exact(exact_product(a, (1 << b.0, 1 << b.1))),
+            _ => FULL,
+        },
+        WideOp::Shr => shifted_right(a, b, 63),
+        WideOp::WrapAdd => wrapping(exact_sum(a, b)),
+        WideOp::WrapSub => wrapping(exact_difference(a, b)),
+        WideOp::WrapMul => wrapping(exact_product(a, b)),
+        WideOp::WrapShl => match b {
+            (0.., ..=62) => wrapping(exact_product(a, (1 << b.0, 1 << b.1))),
+            _ => FULL,
+        },
+        WideOp::UnsignedShr if a.0 >= 0 => shifted_right(a, b, 63),
+        // A shift by at least one leaves a number without a sign.
+        WideOp::UnsignedShr if b.0 >= 1 => (0, Value::MAX),
+        WideOp::UnsignedDiv if a.0 >= 0 => (0, a.1),
+        WideOp::UnsignedRem if a.0 >= 0 && b.0 >= 0 => exact(exact_remainder(a, b)),
+        WideOp::UnsignedRem if a.0 >= 0 => (0, a.1),
+        WideOp::UnsignedRem if b.0 >= 0 => (0, (b.1 - 1).max(0)),
+        WideOp::UnsignedShr | WideOp::UnsignedDiv | WideOp::UnsignedRem => FULL,
+        WideOp::UnsignedLt | WideOp::UnsignedLe => (0, 1),
     }
-    ((if lo < 0 { -bound } else { 0 }) as Value, (bound - 1) as Value)
+}
+
+/// Returns the results of an arithmetic shift to the right by at most `most`. The results lie
+/// between those of the smallest and the largest amount.
+fn shifted_right(a: Range, b: Range, most: Value) -> Range {
+    let (few, many) = (b.0.clamp(0, most), b.1.clamp(0, most));
+    ((a.0 >> few).min(a.0 >> many), (a.1 >> few).max(a.1 >> many))
+}
+
+/// Returns the interval of all numbers that have as many bits as the larger of the two bounds.
+fn bits(lo: Value, hi: Value) -> Range {
+    // The number of bits without the sign: a negative number needs as many as its complement.
+    let needed = |value: Value| Value::BITS - (value ^ (value >> 63)).leading_zeros();
+    let most = needed(lo).max(needed(hi));
+    let largest = if most == 63 { Value::MAX } else { (1 << most) - 1 };
+    (if lo < 0 { !largest } else { 0 }, largest)
 }
 
 #[cfg(test)]
@@ -232,7 +305,7 @@ mod tests {
             BinOp::Shr,
         ];
         let ends = -5..=5;
-        for op in ops {
+        for op in ops.into_iter().chain(WideOp::ALL.map(BinOp::Wide)) {
             for (a0, a1, b0, b1) in ends.clone().flat_map(|a0| {
                 let ends = -5..=5;
                 ends.flat_map(move |a1| {
@@ -247,6 +320,33 @@ mod tests {
                 let (lo, hi) = binary(op, (a0, a1), (b0, b1));
                 for a in a0..=a1 {
                     for b in b0..=b1 {
+                        if let Ok(value) = op.apply(a, b) {
+                            let shown = format!("{a} {} {b} = {value}", op.symbol());
+                            assert!(lo <= value && value <= hi, "{shown} not in {lo}..={hi}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn binary_contains_the_results_of_large_values() {
+        let ends = [Value::MIN, -(1 << 31) - 1, -(1 << 31), -1, 0, 1, 62, 63, 1 << 31, Value::MAX];
+        let ints = [BinOp::Add, BinOp::Sub, BinOp::Mul, BinOp::Div, BinOp::Rem, BinOp::Shl];
+        let bits = [BinOp::Shr, BinOp::BitAnd, BinOp::BitOr, BinOp::BitXor];
+        let ops = ints.into_iter().chain(bits).chain(WideOp::ALL.map(BinOp::Wide));
+        for op in ops {
+            for (a0, b0) in ends.iter().flat_map(|a| ends.map(|b| (*a, b))) {
+                for (a1, b1) in ends.iter().flat_map(|a| ends.map(|b| (*a, b))) {
+                    if a0 > a1 || b0 > b1 {
+                        continue;
+                    }
+                    let (lo, hi) = binary(op, (a0, a1), (b0, b1));
+                    let inside = |lo: Value, hi: Value| {
+                        ends.into_iter().filter(move |v| lo <= *v && *v <= hi)
+                    };
+                    for (a, b) in inside(a0, a1).flat_map(|a| inside(b0, b1).map(move |b| (a, b))) {
                         if let Ok(value) = op.apply(a, b) {
                             let shown = format!("{a} {} {b} = {value}", op.symbol());
                             assert!(lo <= value && value <= hi, "{shown} not in {lo}..={hi}");

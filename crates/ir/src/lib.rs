@@ -10,6 +10,7 @@
 //! - [`op`]: operations of statements, fence kinds, addresses.
 //! - [`program`]: programs and problems (a program with its properties).
 //! - [`assemble`]: construction of programs: jumps, fresh registers and locations, labels, places.
+//! - [`points_to`]: the locations that pointers may point to.
 //! - [`place`], [`placement`]: places for fences, sets of fences, and their insertion.
 //! - [`code_equality`]: comparison of the code of two programs.
 //! - [`progress`]: the statements that a thread must execute again and again to get on.
@@ -44,6 +45,7 @@ pub mod op;
 pub mod operations;
 pub mod place;
 pub mod placement;
+pub mod points_to;
 pub mod program;
 pub mod progress;
 pub mod property;
@@ -58,15 +60,15 @@ pub mod value;
 pub mod violation;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use expr::{BinOp, Expr, Fault, UnOp};
+pub use expr::{BinOp, Expr, Fault, UnOp, WideOp};
 pub use ids::{Domain, Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
-pub use op::{Access, Address, FenceKinds, MemoryOp, Op, Update};
+pub use op::{Access, Address, FenceKinds, MemoryOp, Op, Pointer, Update};
 pub use operations::{Consistency, Operation, Operations};
 pub use place::Place;
 pub use placement::{Atom, Barrier, Placement, WrittenFences};
-pub use program::{LabelInfo, Location, Pool, Problem, Program, Register, Stmt, Thread};
+pub use program::{Bound, LabelInfo, Location, Pool, Problem, Program, Register, Stmt, Thread};
 pub use property::{Condition, Observable, Property, Quantifier};
 pub use span::Span;
 pub use store_buffers::StoreBuffers;
-pub use value::{Type, Value, wrap_into};
+pub use value::{INT_LIMITS, Type, Value, is_int, wrap_into};
 pub use violation::Violation;

@@ -3,11 +3,14 @@
 //! An operation accesses shared memory at most once, so every shared access is a statement with its
 //! own label. Expressions are pure and read only registers.
 
-use crate::expr::Expr;
+use std::sync::Arc;
+
+use crate::expr::{Expr, Fault};
 use crate::ids::{Domain, Loc, Pc, PoolId, Reg, ThreadId};
 use crate::value::Value;
 
-/// The address of an access: `base + (cell - 1) * stride of the pool + index`.
+/// The address of an access: `base + (cell - 1) * stride of the pool + index`, or the location that
+/// a pointer points to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
     /// For a plain location, the location. For an array, its first element. For a field of a
@@ -18,18 +21,53 @@ pub struct Address {
     pub cell: Option<(PoolId, Expr<Reg>)>,
     /// For an array: its length and the index. An index outside `0..length` is a fault.
     pub index: Option<(u32, Expr<Reg>)>,
+    /// For an access through a pointer: the pointer. There is no cell and no index then, and the
+    /// base has no meaning.
+    pub pointer: Option<Pointer>,
+}
+
+/// A pointer: a number that stands for a location. The numbers are a matter of the front end, which
+/// can compute with them. Number 0 is `null`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pointer {
+    /// The number.
+    pub value: Expr<Reg>,
+    /// The numbers of the locations that the pointer may point to, in ascending order. Any other
+    /// number is a fault.
+    pub targets: Arc<[(Value, Loc)]>,
+}
+
+impl Pointer {
+    /// Returns the location with a number.
+    pub fn locate(&self, number: Value) -> Result<Loc, Fault> {
+        match self.targets.binary_search_by_key(&number, |(number, _)| *number) {
+            Ok(at) => Ok(self.targets[at].1),
+            Err(_) if number == 0 => Err(Fault::NullReference),
+            Err(_) => Err(Fault::InvalidPointer),
+        }
+    }
 }
 
 impl Address {
     /// Returns the address of a plain location.
     pub fn fixed(base: Loc) -> Self {
-        Address { base, cell: None, index: None }
+        Address { base, cell: None, index: None, pointer: None }
+    }
+
+    /// Returns the address of an element of the array at `base`.
+    pub fn element(base: Loc, len: u32, index: Expr<Reg>) -> Self {
+        Address { index: Some((len, index)), ..Address::fixed(base) }
+    }
+
+    /// Returns the address that a pointer points to.
+    pub fn through(pointer: Pointer) -> Self {
+        Address { pointer: Some(pointer), ..Address::fixed(Loc(0)) }
     }
 
     /// Returns the location of an address without expressions.
     pub fn as_fixed(&self) -> Option<Loc> {
         match self {
-            Address { base, cell: None, index: None } => Some(*base),
+            Address { base, cell: None, index: None, pointer: None } => Some(*base),
             _ => None,
         }
     }
@@ -378,6 +416,35 @@ impl Op {
             | MemoryOp::Update { at, .. }
             | MemoryOp::Drain(at) => Some(at),
             MemoryOp::Fence(_) => None,
+        }
+    }
+
+    /// Returns the address that the operation accesses, to change it.
+    pub fn address_mut(&mut self) -> Option<&mut Address> {
+        match self {
+            Op::Load { from: at, .. }
+            | Op::Store { to: at, .. }
+            | Op::Update { at, .. }
+            | Op::Drain(at) => Some(at),
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Fence(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
+            | Op::Halt => None,
         }
     }
 

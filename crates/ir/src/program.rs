@@ -7,7 +7,7 @@ use crate::op::Op;
 use crate::place::Place;
 use crate::property::{Condition, Observable, Property, Quantifier};
 use crate::span::Span;
-use crate::value::{Type, Value};
+use crate::value::{Type, Value, is_int};
 
 /// A shared memory location.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,6 +32,8 @@ pub struct Pool {
     pub cells: u32,
     /// The number of locations of each cell.
     pub stride: u32,
+    /// Whether a `new` on a pool without a free cell yields 0 instead of a fault.
+    pub yields_null: bool,
 }
 
 /// A thread-local register.
@@ -93,6 +95,15 @@ pub struct LabelInfo {
     pub function: String,
 }
 
+/// A bound of a front end: runs that reach the statements with this label are cut there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Bound {
+    /// The label of statements [`Op::Assume`] of the constant 0.
+    pub label: Label,
+    /// What the bound is, for verdicts: "recursion of `f` deeper than 8 calls".
+    pub text: String,
+}
+
 /// A program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
@@ -108,6 +119,8 @@ pub struct Program {
     pub labels: Vec<LabelInfo>,
     /// The places where fences can be inserted. Empty unless the program is prepared for inference.
     pub places: Vec<Place>,
+    /// The bounds that cut runs of the source program.
+    pub bounds: Vec<Bound>,
 }
 
 impl Program {
@@ -161,6 +174,32 @@ impl Program {
                 flow::may_wait_forever(thread).contains(&true)
             }
         })
+    }
+
+    /// Returns whether some statement accesses memory through a pointer.
+    pub fn uses_pointers(&self) -> bool {
+        let is_pointer = |stmt: &Stmt| stmt.op.address().is_some_and(|at| at.pointer.is_some());
+        self.all_code().any(is_pointer)
+    }
+
+    /// Returns whether some value needs more than 32 bits: a statement has an operator of 64 bits,
+    /// or a location, register or constant is too large.
+    pub fn uses_wide_integers(&self) -> bool {
+        let is_wide =
+            |ty: &Type| self.limits(ty).is_some_and(|(lo, hi)| !is_int(lo) || !is_int(hi));
+        let threads = || self.init.iter().chain(&self.threads);
+        self.locations.iter().any(|location| is_wide(&location.ty) || !is_int(location.init))
+            || threads().flat_map(|thread| &thread.registers).any(|register| is_wide(&register.ty))
+            || self.all_code().any(|stmt| {
+                let mut wide = false;
+                flow::for_each_expr(&stmt.op, &mut |expr| wide |= expr.is_wide());
+                wide
+            })
+    }
+
+    /// Returns every statement, of `init` and of all threads.
+    fn all_code(&self) -> impl Iterator<Item = &Stmt> {
+        self.init.iter().chain(&self.threads).flat_map(|thread| &thread.code)
     }
 
     /// Returns the smallest and largest legal value of a type, or `None` for integers without a

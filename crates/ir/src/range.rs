@@ -4,7 +4,8 @@
 //! the type is a fault and is never stored. For other integers the analysis is a data-flow
 //! fixpoint. The interval of a register is computed along the control flow of its thread and
 //! narrowed by branch conditions. The interval of a location is the join of all values stored to
-//! it. An interval that keeps growing is widened to the 32-bit limits.
+//! it. An interval that keeps growing is widened to the limits of the type, which are 32 bits for an
+//! integer without a declared range.
 //!
 //! The result is an over-approximation under every memory model: a load returns the initial value
 //! or a stored value, and a branch waits for the values of its condition. Assertions and faults
@@ -23,7 +24,7 @@ pub use crate::interval::Range;
 use crate::interval::{binary, interval, join, meet, refine};
 use crate::op::{Address, Op, Update};
 use crate::program::{Program, Stmt, Thread};
-use crate::value::Value;
+use crate::value::{INT_LIMITS, Type, Value};
 
 /// The ranges of a program's registers and locations.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,23 +82,30 @@ struct Slot {
 
 impl Slot {
     /// Extends the range to include `new`, within the limits of its type.
-    fn grow(&mut self, new: Range, limits: Option<Range>) {
+    fn grow(&mut self, new: Range, limits: Range) {
         let grown = join(self.range, new);
         if grown == self.range {
             return;
         }
         self.grown += 1;
-        let widened = widen(self.range, grown, self.grown);
-        self.range = limits.and_then(|limits| meet(widened, limits)).unwrap_or(widened);
+        let widened = widen(self.range, grown, self.grown, limits);
+        self.range = meet(widened, limits).unwrap_or(widened);
     }
 }
 
-/// Replaces each bound that still moves by a 32-bit limit, once the range has grown too often.
-fn widen(old: Range, new: Range, grown: u32) -> Range {
+/// Replaces each bound that still moves by a limit of the type, once the range has grown too often.
+fn widen(old: Range, new: Range, grown: u32, limits: Range) -> Range {
     if grown <= WIDENING_DELAY {
         return new;
     }
-    (if new.0 < old.0 { Value::MIN } else { new.0 }, if new.1 > old.1 { Value::MAX } else { new.1 })
+    let lo = if new.0 < limits.0 { Value::MIN } else { limits.0 };
+    let hi = if new.1 > limits.1 { Value::MAX } else { limits.1 };
+    (if new.0 < old.0 { lo } else { new.0 }, if new.1 > old.1 { hi } else { new.1 })
+}
+
+/// Returns the limits of a type.
+fn limits(program: &Program, ty: &Type) -> Range {
+    program.limits(ty).unwrap_or(INT_LIMITS)
 }
 
 /// The analysis of one thread: the ranges of its registers at every program counter.
@@ -170,8 +178,9 @@ impl<'p> Analysis<'p> {
             return false;
         }
         *grown += 1;
-        for (old, new) in known.iter_mut().zip(joined) {
-            *old = widen(*old, new, *grown);
+        let types = self.thread.registers.iter().map(|register| &register.ty);
+        for ((old, new), ty) in known.iter_mut().zip(joined).zip(types) {
+            *old = widen(*old, new, *grown, limits(self.program, ty));
         }
         true
     }
@@ -180,15 +189,15 @@ impl<'p> Analysis<'p> {
     /// infeasible.
     fn step(&self, stmt: &Stmt, next: Pc, registers: &mut [Range], locations: &mut [Slot]) -> bool {
         let program = self.program;
-        let limits = |reg: Reg| program.limits(&self.thread.registers[reg.index()].ty);
+        let declared = |reg: Reg| program.limits(&self.thread.registers[reg.index()].ty);
         // If no value is legal, the statement always faults, so any range is sound.
         let set = |registers: &mut [Range], reg: Reg, new: Option<Range>| {
-            let legal = new.and_then(|new| limits(reg).map_or(Some(new), |l| meet(new, l)));
+            let legal = new.and_then(|new| declared(reg).map_or(Some(new), |l| meet(new, l)));
             registers[reg.index()] = legal.unwrap_or((0, 0));
         };
         let store = |locations: &mut [Slot], loc: Loc, new: Range| {
-            let limits = program.limits(&program.location(loc).ty);
-            if let Some(legal) = limits.map_or(Some(new), |limits| meet(new, limits)) {
+            let limits = limits(program, &program.location(loc).ty);
+            if let Some(legal) = meet(new, limits) {
                 locations[loc.index()].grow(legal, limits);
             }
         };
@@ -199,7 +208,9 @@ impl<'p> Analysis<'p> {
             }
             Op::Choose { reg, lo, hi } => set(registers, *reg, Some((*lo, *hi))),
             Op::New { reg, pool } => {
-                set(registers, *reg, Some((1, program.pool(*pool).cells.max(1) as Value)));
+                let pool = program.pool(*pool);
+                let least = if pool.yields_null { 0 } else { 1 };
+                set(registers, *reg, Some((least, pool.cells.max(1) as Value)));
             }
             Op::Load { reg, from } => {
                 let found = footprint(program, from).map(|loc| locations[loc.index()].range);
@@ -243,7 +254,7 @@ impl<'p> Analysis<'p> {
                 }
             }
             Op::SectionBegin { held, index, .. } => {
-                let limits = limits(*held).unwrap_or((0, 0));
+                let limits = declared(*held).unwrap_or((0, 0));
                 match index {
                     None => {
                         let (lo, hi) = registers[held.index()];
@@ -258,10 +269,10 @@ impl<'p> Analysis<'p> {
             Op::SectionEnd { held, index, .. } => {
                 let (lo, hi) = registers[held.index()];
                 let less = (lo.saturating_sub(1).max(0), hi.saturating_sub(1).max(0));
-                set(registers, *held, if index.is_some() { limits(*held) } else { Some(less) });
+                set(registers, *held, if index.is_some() { declared(*held) } else { Some(less) });
             }
             // The register is not 0 while the thread stays at the statement.
-            Op::GracePeriod { seen, .. } => set(registers, *seen, limits(*seen)),
+            Op::GracePeriod { seen, .. } => set(registers, *seen, declared(*seen)),
             Op::Assert(_)
             | Op::Skip
             | Op::Fence(_)
@@ -291,12 +302,16 @@ impl<'p> Analysis<'p> {
 
 /// Returns every location that an address may denote.
 pub fn footprint(program: &Program, address: &Address) -> impl Iterator<Item = Loc> + use<> {
+    let pointer = address.pointer.as_ref();
+    let targets = pointer.map(|pointer| pointer.targets.clone());
+    let count = targets.as_ref().map_or(0, |targets| targets.len());
+    let pointed = (0..count).filter_map(move |at| Some(targets.as_ref()?[at].1));
     let (cells, stride, first) = match &address.cell {
         None => (1, 0, 0),
         Some((pool, reference)) => {
             let pool = program.pool(*pool);
             match reference.as_const() {
-                Some(cell) if cell >= 1 && cell as u32 <= pool.cells => {
+                Some(cell) if cell >= 1 && cell <= Value::from(pool.cells) => {
                     (1, pool.stride, cell as u32 - 1)
                 }
                 Some(_) => (0, pool.stride, 0),
@@ -307,21 +322,23 @@ pub fn footprint(program: &Program, address: &Address) -> impl Iterator<Item = L
     let (elements, start) = match &address.index {
         None => (1, 0),
         Some((len, index)) => match index.as_const() {
-            Some(at) if at >= 0 && (at as u32) < *len => (1, at as u32),
+            Some(at) if at >= 0 && at < Value::from(*len) => (1, at as u32),
             Some(_) => (0, 0),
             None => (*len, 0),
         },
     };
     let base = address.base.0;
-    (first..first + cells).flat_map(move |cell| {
+    let cells = if pointer.is_some() { 0 } else { cells };
+    let computed = (first..first + cells).flat_map(move |cell| {
         (start..start + elements).map(move |at| Loc(base + cell * stride + at))
-    })
+    });
+    pointed.chain(computed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Expr, Label, Location, Register, Type};
+    use crate::{Label, Location, Register};
 
     /// `r = 0; while (r < 3) { x = r; r = r + step; }`
     fn counting(step: Value) -> Program {
@@ -366,6 +383,6 @@ mod tests {
     #[test]
     fn an_unbounded_loop_is_widened() {
         let ranges = ranges(&counting(-1));
-        assert_eq!(ranges.locations[0], (Value::MIN, 2.min(ranges.locations[0].1)));
+        assert_eq!(ranges.locations[0], (INT_LIMITS.0, 2));
     }
 }

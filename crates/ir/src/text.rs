@@ -152,7 +152,8 @@ fn operation(program: &Program, thread: &Thread, op: &Op) -> (&'static str, Stri
                         | BinOp::And
                         | BinOp::Or
                         | BinOp::Shl
-                        | BinOp::Shr) => other.symbol(),
+                        | BinOp::Shr
+                        | BinOp::Wide(_)) => other.symbol(),
                     };
                     format!("{name}({place}, {})", expr(by))
                 }
@@ -203,6 +204,9 @@ fn pool_name(program: &Program, pool: PoolId) -> String {
 
 fn address(program: &Program, thread: &Thread, at: &Address) -> String {
     let expr = |e: &Expr<Reg>| expr_text(e, &|r| register_name(thread, *r));
+    if let Some(pointer) = &at.pointer {
+        return format!("*({})", expr(&pointer.value));
+    }
     let base = program.locations.get(at.base.index()).map(|l| l.name.clone());
     let mut text = base.unwrap_or_else(|| at.base.to_string());
     if at.index.is_some() {

@@ -36,8 +36,8 @@ use std::fmt;
 use crate::expr::{BinOp, Expr};
 use crate::flow;
 use crate::grace_period;
-use crate::ids::{Pc, PoolId};
-use crate::op::{Address, Op, Update};
+use crate::ids::{Loc, Pc, PoolId};
+use crate::op::{Address, Op, Pointer, Update};
 use crate::operations::{Operations, returned_operations};
 use crate::program::{Problem, Program, Stmt, Thread};
 use crate::property::{Observable, Property};
@@ -261,7 +261,19 @@ impl Validator<'_> {
         }
     }
 
+    fn pointer(&mut self, pointer: &Pointer, place: &str) {
+        let targets = &pointer.targets;
+        let ascends = targets.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let is_location = |loc: Loc| loc.index() < self.program.locations.len();
+        let sound =
+            ascends && targets.iter().all(|(number, loc)| *number != 0 && is_location(*loc));
+        self.check(sound, Rule::Address, || format!("{place} has invalid targets of a pointer"));
+    }
+
     fn address(&mut self, address: &Address, place: &str) {
+        if let Some(pointer) = &address.pointer {
+            return self.pointer(pointer, place);
+        }
         let len = u64::from(address.index.as_ref().map_or(1, |(len, _)| *len));
         let start = u64::from(address.base.0);
         let end = start + len;
@@ -460,7 +472,13 @@ mod tests {
         let location = |name: &str| Location { name: name.into(), ty: Type::INT, init: 0 };
         let program = Program {
             locations: vec![location("x"), location("N#1.a"), location("N#2.a")],
-            pools: vec![Pool { name: "N".into(), base: Loc(1), cells: 2, stride: 1 }],
+            pools: vec![Pool {
+                name: "N".into(),
+                base: Loc(1),
+                cells: 2,
+                stride: 1,
+                yields_null: false,
+            }],
             threads: vec![thread],
             labels: vec![label],
             ..Program::default()
@@ -505,11 +523,11 @@ mod tests {
     fn addresses_do_not_cross_pool_boundaries() {
         let load = |from| problem(vec![stmt(Op::Load { reg: Reg(0), from }, 0)]);
         let cell = Some((PoolId(0), Expr::Var(Reg(0))));
-        assert_eq!(rules(&load(Address { base: Loc(1), cell: cell.clone(), index: None })), []);
-        assert_eq!(rules(&load(Address { base: Loc(2), cell, index: None })), [Rule::Address]);
+        assert_eq!(rules(&load(Address { cell: cell.clone(), ..Address::fixed(Loc(1)) })), []);
+        assert_eq!(rules(&load(Address { cell, ..Address::fixed(Loc(2)) })), [Rule::Address]);
         assert_eq!(rules(&load(Address::fixed(Loc(1)))), [Rule::Address]);
         let long = Some((2, Expr::Var(Reg(0))));
-        let array = Address { base: Loc(0), cell: None, index: long };
+        let array = Address { index: long, ..Address::fixed(Loc(0)) };
         assert_eq!(rules(&load(array)), [Rule::Address]);
     }
 

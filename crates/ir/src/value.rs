@@ -5,12 +5,21 @@
 
 use crate::ids::PoolId;
 
-/// A value of any type.
-pub type Value = i32;
+/// A value of any type. Values of wider unsigned types are 64-bit patterns.
+pub type Value = i64;
+
+/// The smallest and largest value of an integer without a declared range, which has 32 bits.
+pub const INT_LIMITS: (Value, Value) = (i32::MIN as Value, i32::MAX as Value);
+
+/// Returns whether a value is a value of an integer without a declared range.
+#[inline]
+pub fn is_int(value: Value) -> bool {
+    value == Value::from(value as i32)
+}
 
 /// Returns the number of a range that is congruent to `value` modulo the size of the range.
-pub fn wrap_into(value: i64, (lo, hi): (Value, Value)) -> Value {
-    let (lo, hi) = (i64::from(lo), i64::from(hi));
+pub fn wrap_into(value: i128, (lo, hi): (Value, Value)) -> Value {
+    let (lo, hi) = (i128::from(lo), i128::from(hi));
     // The result is in the range, so it fits.
     (lo + (value - lo).rem_euclid((hi - lo + 1).max(1))) as Value
 }
@@ -20,7 +29,8 @@ pub fn wrap_into(value: i64, (lo, hi): (Value, Value)) -> Value {
 pub enum Type {
     /// `true` or `false`.
     Bool,
-    /// A 32-bit integer. If a range is declared, storing a value outside of it is a fault.
+    /// An integer. Without a declared range it has 32 bits, and its arithmetic faults outside of
+    /// them. Storing a value outside of a declared range is a fault.
     Int {
         /// The declared smallest and largest value, both included.
         range: Option<(Value, Value)>,

@@ -3,7 +3,7 @@
 
 use crate::shape::Shape;
 use crate::state::Memory;
-use fencepost_ir::{Address, Fault, Loc, Reg, Update, Value, wrap_into};
+use fencepost_ir::{Address, BinOp, Fault, Loc, Reg, Update, Value, wrap_into};
 
 /// Returns the location of an address; `read` returns the value of a register. A null reference or
 /// an index outside its array is a fault.
@@ -13,8 +13,8 @@ pub fn locate(
     address: &Address,
     read: &impl Fn(&Reg) -> Value,
 ) -> Result<Loc, Fault> {
-    if address.cell.is_none() && address.index.is_none() {
-        return Ok(address.base);
+    if let Some(base) = address.as_fixed() {
+        return Ok(base);
     }
     locate_computed(shape, address, read)
 }
@@ -24,6 +24,9 @@ fn locate_computed(
     address: &Address,
     read: &dyn Fn(&Reg) -> Value,
 ) -> Result<Loc, Fault> {
+    if let Some(pointer) = &address.pointer {
+        return pointer.locate(pointer.value.eval(&read)?);
+    }
     let mut loc = address.base.0;
     if let Some((pool, cell)) = &address.cell {
         let reference = cell.eval(&read)?;
@@ -72,13 +75,10 @@ pub(crate) fn apply_update(
         }
         Update::Swap { new } => (Some(new.eval(&read)?), old),
         Update::Add { by, wrap: Some(range) } => {
-            let sum = i64::from(old) + i64::from(by.eval(&read)?);
+            let sum = i128::from(old) + i128::from(by.eval(&read)?);
             (Some(wrap_into(sum, *range)), old)
         }
-        Update::Add { by, wrap: None } => {
-            let sum = old.checked_add(by.eval(&read)?).ok_or(Fault::Overflow)?;
-            (Some(sum), old)
-        }
+        Update::Add { by, wrap: None } => (Some(BinOp::Add.apply(old, by.eval(&read)?)?), old),
         Update::Bits { op, by } => (Some(op.apply(old, by.eval(&read)?)?), old),
     })
 }

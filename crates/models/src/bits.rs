@@ -6,23 +6,26 @@
 use fencepost_ir::Value;
 use fencepost_ir::range::Range;
 
+/// The low half of a number.
+const LOW: u64 = u32::MAX as u64;
+
 /// The packed form of a number with a known range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
     min: Value,
-    span: u32,
+    span: u64,
     bits: u32,
 }
 
 impl Field {
     /// Returns a field for the values of a range, both ends included.
     pub fn for_range((min, max): Range) -> Field {
-        Field::new(min, max.wrapping_sub(min) as u32)
+        Field::new(min, max.wrapping_sub(min) as u64)
     }
 
     /// Returns a field for the values from `min` to `min + span`.
-    pub const fn new(min: Value, span: u32) -> Field {
-        Field { min, span, bits: u32::BITS - span.leading_zeros() }
+    pub const fn new(min: Value, span: u64) -> Field {
+        Field { min, span, bits: u64::BITS - span.leading_zeros() }
     }
 
     /// Returns a field for the numbers below `count` (at least 1).
@@ -63,10 +66,21 @@ impl Writer {
     /// different states could get the same packed form.
     #[inline]
     pub fn put(&mut self, field: Field, value: Value) {
-        let offset = value.wrapping_sub(field.min) as u32;
+        let offset = value.wrapping_sub(field.min) as u64;
         assert!(offset <= field.span, "a packed value is within its computed range");
-        self.word |= u64::from(offset) << self.used;
-        self.used += field.bits;
+        if field.bits <= 32 {
+            self.put_bits(offset, field.bits);
+        } else {
+            self.put_bits(offset & LOW, 32);
+            self.put_bits(offset >> 32, field.bits - 32);
+        }
+    }
+
+    /// Appends at most 32 bits.
+    #[inline]
+    fn put_bits(&mut self, offset: u64, bits: u32) {
+        self.word |= offset << self.used;
+        self.used += bits;
         if self.used >= 32 {
             self.spill();
             self.len += 4;
@@ -136,14 +150,24 @@ impl<'a> Reader<'a> {
     /// Returns the next value.
     #[inline]
     pub fn get(&mut self, field: Field) -> Value {
-        if self.available < field.bits {
+        let offset = if field.bits <= 32 {
+            self.get_bits(field.bits)
+        } else {
+            self.get_bits(32) | self.get_bits(field.bits - 32) << 32
+        };
+        field.min.wrapping_add(offset as Value)
+    }
+
+    /// Returns the next bits, at most 32.
+    #[inline]
+    fn get_bits(&mut self, bits: u32) -> u64 {
+        if self.available < bits {
             self.refill();
         }
-        let mask = (1u64 << field.bits) - 1;
-        let offset = (self.word & mask) as u32;
-        self.word >>= field.bits;
-        self.available -= field.bits;
-        field.min.wrapping_add(offset as Value)
+        let offset = self.word & ((1u64 << bits) - 1);
+        self.word >>= bits;
+        self.available -= bits;
+        offset
     }
 
     /// Ends a segment, like [`Writer::align`]. Returns the position of the next segment.
@@ -178,7 +202,7 @@ mod tests {
     #[test]
     fn packed_values_unpack_unchanged() {
         let ranges =
-            [(0, 0), (0, 1), (-3, 4), (5, 5), (0, 255), (Value::MIN, Value::MAX), (-1, 1 << 20)];
+            [(0, 0), (0, 1), (-3, 4), (5, 5), (0, 255), (Value::MIN, Value::MAX), (-1, 1 << 40)];
         let mut seed = 1u32;
         let mut writer = Writer::default();
         for len in 0..60 {
@@ -187,8 +211,9 @@ mod tests {
             for _ in 0..len {
                 seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 let range: (Value, Value) = ranges[(seed >> 16) as usize % ranges.len()];
-                let span = i64::from(range.1) - i64::from(range.0) + 1;
-                let value = (i64::from(range.0) + i64::from(seed) % span) as Value;
+                let span = i128::from(range.1) - i128::from(range.0) + 1;
+                let large = i128::from(seed) << (seed % 40);
+                let value = (i128::from(range.0) + large % span) as Value;
                 let field = Field::for_range(range);
                 writer.put(field, value);
                 put.push((field, value));
@@ -206,7 +231,7 @@ mod tests {
 
     #[test]
     fn segments_start_at_byte_boundaries() {
-        let (small, large) = (Field::for_count(3), Field::for_range((0, Value::MAX)));
+        let (small, large) = (Field::for_count(3), Field::for_range((0, i32::MAX.into())));
         let mut writer = Writer::default();
         writer.put(small, 2);
         writer.align();

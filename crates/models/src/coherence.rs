@@ -181,7 +181,7 @@ impl Coherence {
 }
 
 const BIT: Field = Field::new(0, 1);
-const EPOCH: Field = Field::new(0, LAST_EPOCH as u32);
+const EPOCH: Field = Field::new(0, LAST_EPOCH as u64);
 
 impl Discipline for Coherence {
     type Queues = Vec<Buffer>;

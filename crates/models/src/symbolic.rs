@@ -37,7 +37,7 @@ pub const STORE_LOAD: u32 = u32::MAX - 1;
 /// The classes of all markers.
 pub const MARKERS: [u32; 2] = [STORE_STORE, STORE_LOAD];
 
-const LANGUAGE_ID: Field = Field::new(0, u32::MAX >> 1);
+const LANGUAGE_ID: Field = Field::new(0, (u32::MAX >> 1) as u64);
 
 /// Returns the letter of a store.
 pub fn letter(loc: Loc, value: Value) -> Letter {

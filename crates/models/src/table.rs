@@ -209,7 +209,8 @@ fn location_of(
 fn address_exprs(address: &Address) -> impl Iterator<Item = &Expr<Reg>> {
     let cell = address.cell.as_ref().map(|(_, e)| e);
     let index = address.index.as_ref().map(|(_, e)| e);
-    cell.into_iter().chain(index)
+    let pointer = address.pointer.as_ref().map(|pointer| &pointer.value);
+    cell.into_iter().chain(index).chain(pointer)
 }
 
 fn operand(uses: &[Reg], operands: &[Operand], reg: Reg) -> Operand {

@@ -89,9 +89,9 @@ impl StoreGroup {
             }
         };
         match in_cell.as_const() {
-            Some(at) => Address { base: Loc(self.base + at as u32), cell, index: None },
-            None if self.len == 1 => Address { base: Loc(self.base), cell, index: None },
-            None => Address { base: Loc(self.base), cell, index: Some((self.len, in_cell)) },
+            Some(at) => Address { cell, ..Address::fixed(Loc(self.base + at as u32)) },
+            None if self.len == 1 => Address { cell, ..Address::fixed(Loc(self.base)) },
+            None => Address { cell, ..Address::element(Loc(self.base), self.len, in_cell) },
         }
     }
 

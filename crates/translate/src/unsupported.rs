@@ -39,6 +39,12 @@ pub enum Unsupported {
     WrappingUpdate,
     /// The program has read-side sections or grace periods.
     GracePeriods,
+    /// The program computes with 64-bit or unsigned integers.
+    WideIntegers,
+    /// The program accesses memory through pointers.
+    Pointers,
+    /// Runs of the program are cut at a bound of the front end.
+    Bounds,
     /// Sequential C is requested without a bound on context switches.
     SequentialWithoutSwitches,
     /// Sequential C is requested for a program that is not a context simulation.
@@ -130,6 +136,15 @@ impl Unsupported {
         if grace_period::occurs(program) {
             return Err(Unsupported::GracePeriods);
         }
+        if program.uses_pointers() {
+            return Err(Unsupported::Pointers);
+        }
+        if program.uses_wide_integers() {
+            return Err(Unsupported::WideIntegers);
+        }
+        if !program.bounds.is_empty() || program.pools.iter().any(|pool| pool.yields_null) {
+            return Err(Unsupported::Bounds);
+        }
         Ok(())
     }
 }
@@ -179,6 +194,15 @@ impl fmt::Display for Unsupported {
                 "a `finally` block and operations after the threads cannot be translated or exported",
             ),
             Self::GracePeriods => f.write_str("RCU sections and grace periods cannot be translated or exported"),
+            Self::WideIntegers => f.write_str(
+                "the program computes with 64-bit or unsigned integers, which cannot be translated or exported",
+            ),
+            Self::Pointers => f.write_str(
+                "the program accesses memory through pointers, which cannot be translated or exported",
+            ),
+            Self::Bounds => f.write_str(
+                "the program is bounded (heap, recursion or threads), which cannot be translated or exported",
+            ),
             Self::SequentialWithoutSwitches => f.write_str(
                 "sequential C (c-seq) needs a bound on context switches: \
                  use --model tso or pso with --contexts",

@@ -323,15 +323,15 @@ fn the_corpus_keeps_its_outcomes() {
 /// A processor with one thread, for both dialects.
 #[derive(Default)]
 struct Processor {
-    memory: BTreeMap<String, i32>,
-    registers: BTreeMap<String, i32>,
+    memory: BTreeMap<String, i64>,
+    registers: BTreeMap<String, i64>,
     equal: bool,
     skip_to: Option<String>,
 }
 
 impl Processor {
     /// Runs a test with one thread. Returns the values of the observables in its `locations` list.
-    fn run(text: &str) -> Vec<i32> {
+    fn run(text: &str) -> Vec<i64> {
         let mut processor = Processor::default();
         let att = text.starts_with("X86_64");
         let (_, rest) = text.split_once("{\n").expect("an initial state");
@@ -353,15 +353,15 @@ impl Processor {
             .collect()
     }
 
-    fn register(&mut self, name: &str) -> &mut i32 {
+    fn register(&mut self, name: &str) -> &mut i64 {
         self.registers.entry(name.into()).or_default()
     }
 
-    fn location(&mut self, name: &str) -> &mut i32 {
+    fn location(&mut self, name: &str) -> &mut i64 {
         self.memory.entry(name.into()).or_default()
     }
 
-    fn operand(&mut self, text: &str) -> &mut i32 {
+    fn operand(&mut self, text: &str) -> &mut i64 {
         let inside = text.strip_prefix(['[', '(']).and_then(|t| t.strip_suffix([']', ')']));
         match inside {
             Some(location) => self.location(location),
@@ -369,7 +369,7 @@ impl Processor {
         }
     }
 
-    fn value(&mut self, text: &str) -> i32 {
+    fn value(&mut self, text: &str) -> i64 {
         match text.strip_prefix('$') {
             Some(number) => number.parse().expect("a number"),
             None => *self.operand(text),

@@ -3,7 +3,7 @@
 use crate::common::star_of_words;
 use fencepost_automata::{Language, Languages, Letter};
 
-fn letter(class: u32, value: i32) -> Letter {
+fn letter(class: u32, value: i64) -> Letter {
     Letter { class, value }
 }
 

@@ -4,7 +4,7 @@ use crate::common::{MARKER, all_words, alphabet, language_of_words, star_of_word
 use fencepost_automata::{Language, Languages, Letter};
 use proptest::prelude::*;
 
-fn x(value: i32) -> Letter {
+fn x(value: i64) -> Letter {
     Letter { class: 0, value }
 }
 

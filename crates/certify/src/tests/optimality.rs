@@ -168,7 +168,7 @@ fn run_step(problem: &Problem, event: Event) -> RunStep {
             let op = &problem.program.thread(thread).stmt(pc).op;
             match (op, chosen) {
                 (Op::Choose { lo, .. }, Some(value)) => {
-                    RunStep::Choices(thread.0.into(), vec![value.abs_diff(*lo)])
+                    RunStep::Choices(thread.0.into(), vec![value.abs_diff(*lo) as u32])
                 }
                 _ => RunStep::Statement((thread.0.into(),)),
             }

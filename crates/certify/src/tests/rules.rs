@@ -1,6 +1,6 @@
 //! Tests each rule of the book's page "Abstract store buffers" on hand-written buffers.
 
-use fencepost_ir::{FenceKinds, Loc, Pc};
+use fencepost_ir::{FenceKinds, Loc, Pc, Value};
 
 use super::rules;
 use crate::buffer::CommitKind::{self, ClassKept, ClassRemoved, ElementKept, ElementRemoved, Head};
@@ -17,8 +17,8 @@ const Y: Loc = Loc(1);
 /// elements also have `last`.
 fn thread(
     epoch: u8,
-    head: &[(Loc, i32, u8, bool)],
-    set: &[(Loc, i32, u8, bool, bool)],
+    head: &[(Loc, Value, u8, bool)],
+    set: &[(Loc, Value, u8, bool, bool)],
 ) -> CertThread {
     let entry =
         |&(loc, value, epoch, before_barrier): &_| Entry { loc, value, epoch, before_barrier };
@@ -39,7 +39,7 @@ fn thread(
 }
 
 /// Returns the location, value and kind of all commits.
-fn commits(rules: Rules, thread: &CertThread) -> Vec<(Loc, i32, CommitKind)> {
+fn commits(rules: Rules, thread: &CertThread) -> Vec<(Loc, Value, CommitKind)> {
     commits_with_result(rules, thread)
         .into_iter()
         .map(|(loc, value, kind, _)| (loc, value, kind))
@@ -50,7 +50,7 @@ fn commits(rules: Rules, thread: &CertThread) -> Vec<(Loc, i32, CommitKind)> {
 fn commits_with_result(
     rules: Rules,
     thread: &CertThread,
-) -> Vec<(Loc, i32, CommitKind, CertThread)> {
+) -> Vec<(Loc, Value, CommitKind, CertThread)> {
     let mut all = Vec::new();
     let Ok(()) = rules.for_each_commit(thread, &mut |c| {
         all.push((c.loc, c.value, c.kind, c.after));

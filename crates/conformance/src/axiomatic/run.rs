@@ -257,7 +257,7 @@ impl PartialRun {
             }
             Update::Swap { new } => (Some(self.eval(new)?), old, self.sources(new)),
             Update::Add { by, wrap: Some(range) } => {
-                let sum = i64::from(old) + i64::from(self.eval(by)?);
+                let sum = i128::from(old) + i128::from(self.eval(by)?);
                 (Some(crate::reference::congruent(sum, *range)), old, self.sources(by))
             }
             Update::Add { by, wrap: None } => {

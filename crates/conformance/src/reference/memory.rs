@@ -59,11 +59,13 @@ impl Memory {
     }
 
     /// Performs `new`: takes the lowest cell of the pool that is not allocated (none:
-    /// `PoolExhausted`), writes the initial values of its fields directly to memory, and returns
+    /// `PoolExhausted`, or the reference 0 if the pool yields null), writes the initial values of its fields directly to memory, and returns
     /// the reference.
     pub(super) fn allocate(&mut self, program: &Program, pool: PoolId) -> Result<Value, Fault> {
         let cells = &mut self.allocated[pool.index()];
-        let cell = cells.iter().position(|used| !used).ok_or(Fault::PoolExhausted)?;
+        let Some(cell) = cells.iter().position(|used| !used) else {
+            return if program.pool(pool).yields_null { Ok(0) } else { Err(Fault::PoolExhausted) };
+        };
         cells[cell] = true;
         let reference = cell as Value + 1;
         for loc in cell_locations(program, pool, reference) {
@@ -107,7 +109,7 @@ impl Memory {
                 (Some(BinOp::Add.apply(old, eval(by, registers)?)?), old)
             }
             Update::Add { by, wrap: Some(range) } => {
-                let sum = i64::from(old) + i64::from(eval(by, registers)?);
+                let sum = i128::from(old) + i128::from(eval(by, registers)?);
                 (Some(congruent(sum, *range)), old)
             }
             Update::Bits { op, by } => (Some(op.apply(old, eval(by, registers)?)?), old),
@@ -131,6 +133,15 @@ pub(super) fn resolve_address(
     address: &Address,
     eval: &impl Fn(&Expr<Reg>) -> Result<Value, Fault>,
 ) -> Result<Loc, Fault> {
+    if let Some(pointer) = &address.pointer {
+        let number = eval(&pointer.value)?;
+        let target = pointer.targets.iter().find(|(known, _)| *known == number);
+        return match target {
+            Some((_, loc)) => Ok(*loc),
+            None if number == 0 => Err(Fault::NullReference),
+            None => Err(Fault::InvalidPointer),
+        };
+    }
     let mut loc = address.base.0;
     if let Some((pool, cell)) = &address.cell {
         let cell = eval(cell)?;
@@ -141,7 +152,7 @@ pub(super) fn resolve_address(
     }
     if let Some((length, index)) = &address.index {
         let index = eval(index)?;
-        if !(0..i64::from(*length)).contains(&i64::from(index)) {
+        if !(0..i64::from(*length)).contains(&index) {
             return Err(Fault::OutOfBounds);
         }
         loc += index as u32;
@@ -183,13 +194,13 @@ pub(super) fn check_register_range(
 
 /// Returns the number of a range that differs from `sum` by a multiple of the size of the range.
 /// Steps towards the range, unlike the machine, which divides.
-pub(crate) fn congruent(sum: i64, (lo, hi): (Value, Value)) -> Value {
-    let size = i64::from(hi) - i64::from(lo) + 1;
+pub(crate) fn congruent(sum: i128, (lo, hi): (Value, Value)) -> Value {
+    let size = i128::from(hi) - i128::from(lo) + 1;
     let mut value = sum;
-    while value < i64::from(lo) {
+    while value < i128::from(lo) {
         value += size;
     }
-    while value > i64::from(hi) {
+    while value > i128::from(hi) {
         value -= size;
     }
     Value::try_from(value).expect("a value of the range")

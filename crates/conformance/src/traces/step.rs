@@ -386,6 +386,9 @@ fn locate(address: &Address, local: &Local) -> Option<Loc> {
     if address.cell.is_some() {
         return None;
     }
+    if let Some(pointer) = &address.pointer {
+        return pointer.locate(eval(&pointer.value, local)?).ok();
+    }
     let Some((length, index)) = &address.index else { return Some(address.base) };
     let index = u32::try_from(eval(index, local)?).ok()?;
     (index < *length).then_some(Loc(address.base.0 + index))
@@ -403,7 +406,7 @@ fn updated(update: &Update, old: Value, local: &Local) -> Option<(Option<Value>,
             (Some(BinOp::Add.apply(old, eval(by, local)?).ok()?), old)
         }
         Update::Add { by, wrap: Some(range) } => {
-            let sum = i64::from(old) + i64::from(eval(by, local)?);
+            let sum = i128::from(old) + i128::from(eval(by, local)?);
             (Some(crate::reference::congruent(sum, *range)), old)
         }
         Update::Bits { op, by } => (Some(op.apply(old, eval(by, local)?).ok()?), old),

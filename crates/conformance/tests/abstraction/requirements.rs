@@ -118,8 +118,8 @@ pub(crate) fn search(
     let threads = NonZeroUsize::MIN;
     let options = Options { limits, cancel, progress, threads, stop_at: None };
     let found = explore_ordered(&machine, options);
-    let value = |four: &[u8; 4]| Value::from_le_bytes(*four);
-    let outcome = |fact: &Vec<u8>| fact.as_chunks::<4>().0.iter().map(value).collect();
+    let value = |four: &[u8; 8]| Value::from_le_bytes(*four);
+    let outcome = |fact: &Vec<u8>| fact.as_chunks::<8>().0.iter().map(value).collect();
     AbstractResult {
         outcomes: found.facts.iter().map(outcome).collect(),
         violated: found.target(VIOLATION).is_some(),

@@ -69,8 +69,8 @@ fn abstract_outcomes(problem: &Problem, model: &ModelSpec, k: u32) -> Option<Out
         let threads = NonZeroUsize::MIN;
         explore_ordered(&machine, Options { limits, cancel, progress, threads, stop_at: None })
     });
-    let value = |four: &[u8; 4]| Value::from_le_bytes(*four);
-    let outcome = |fact: &Vec<u8>| fact.as_chunks::<4>().0.iter().map(value).collect();
+    let value = |four: &[u8; 8]| Value::from_le_bytes(*four);
+    let outcome = |fact: &Vec<u8>| fact.as_chunks::<8>().0.iter().map(value).collect();
     (found.coverage == Coverage::Exhaustive).then(|| found.facts.iter().map(outcome).collect())
 }
 

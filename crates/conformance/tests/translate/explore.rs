@@ -98,7 +98,7 @@ fn encode(kind: u8, values: &[Value]) -> Vec<u8> {
 }
 
 fn decode(fact: &[u8]) -> (u8, Vec<Value>) {
-    let (values, rest) = fact[1..].as_chunks::<4>();
+    let (values, rest) = fact[1..].as_chunks::<8>();
     assert!(rest.is_empty(), "a fact is a list of values");
     (fact[0], values.iter().map(|bytes| Value::from_le_bytes(*bytes)).collect())
 }

@@ -73,7 +73,13 @@ fn problem(threads: &[&[Op]]) -> Problem {
     };
     let program = Program {
         locations: ["x", "y", "z", "f", "f"].map(named).into(),
-        pools: vec![Pool { name: "pool".into(), base: Loc(3), cells: 2, stride: 1 }],
+        pools: vec![Pool {
+            name: "pool".into(),
+            base: Loc(3),
+            cells: 2,
+            stride: 1,
+            yields_null: false,
+        }],
         threads: threads.iter().enumerate().map(thread).collect(),
         ..Program::default()
     };

@@ -178,7 +178,7 @@ fn each_index_is_checked_against_its_dimension() {
     let init = lowered(
         "shared int m[2][2] = {{1, 2}, {3, 4}}, n[2][2] = {5, 6, 7, 8}; thread p { skip; }",
     );
-    let values: Vec<i32> = init.program.locations.iter().map(|l| l.init).collect();
+    let values: Vec<Value> = init.program.locations.iter().map(|l| l.init).collect();
     assert_eq!(values, [1, 2, 3, 4, 5, 6, 7, 8]);
 }
 

@@ -27,7 +27,7 @@ pub(super) fn wrap<V>(value: Expr<V>, (lo, hi): (Value, Value)) -> Expr<V> {
         return sign_extended(value, size);
     }
     // (value % size) is between -size and size, and the summand makes it positive.
-    let summand = (-i64::from(lo)).rem_euclid(size.into()) as Value + size;
+    let summand = (-lo).rem_euclid(size) + size;
     let positive = binary(BinOp::Add, binary(BinOp::Rem, value, size), summand);
     binary(BinOp::Add, binary(BinOp::Rem, positive, size), lo)
 }
@@ -66,7 +66,8 @@ where
         | BinOp::Gt
         | BinOp::Ge
         | BinOp::And
-        | BinOp::Or => plain(a, b),
+        | BinOp::Or
+        | BinOp::Wide(_) => plain(a, b),
     }
 }
 
@@ -91,6 +92,7 @@ pub(super) fn unary_op<V>(op: UnOp, width: Width, a: Expr<V>) -> Expr<V> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fencepost_ir::INT_LIMITS;
 
     fn eval(expr: &Expr<usize>, values: [Value; 2]) -> Option<Value> {
         expr.eval(&|at| values[*at]).ok()
@@ -146,7 +148,8 @@ mod tests {
     #[test]
     fn values_wrap_into_any_range() {
         for range in [(0, 3), (0, 4), (-2, 1), (-2, 2), (3, 9), (-9, -4), (5, 5), (0, 255)] {
-            let values = (-40..40).chain([Value::MIN, Value::MIN + 1, Value::MAX - 1, Value::MAX]);
+            let values =
+                (-40..40).chain([INT_LIMITS.0, INT_LIMITS.0 + 1, INT_LIMITS.1 - 1, INT_LIMITS.1]);
             for value in values {
                 let found = eval(&wrap(Expr::Var(0), range), [value, 0]).expect("no fault");
                 assert_eq!(found, wrap_into(value.into(), range), "{value} into {range:?}");

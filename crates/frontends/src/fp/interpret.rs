@@ -441,13 +441,13 @@ impl Tree<'_> {
             | TreeUpdate::Sub(a)
             | TreeUpdate::Bits(_, a) => (self.value(a, locals)?, 0),
         };
-        let wrapped = |sum: Result<Value, Fault>, exact: i64| match place.ty.wraps() {
+        let wrapped = |sum: Result<Value, Fault>, exact: i128| match place.ty.wraps() {
             Some(range) => Ok(wrap_into(exact, range)),
             None => sum,
         };
         let slot = self.cell(at)?;
         let old = *slot;
-        let (x, y) = (i64::from(old), i64::from(a));
+        let (x, y) = (i128::from(old), i128::from(a));
         *slot = match update {
             TreeUpdate::Cas(..) if old == a => b,
             TreeUpdate::Cas(..) => old,
@@ -460,12 +460,12 @@ impl Tree<'_> {
     }
 }
 
-/// Applies an operator. The arithmetic of a fixed-width integer is computed with 64 bits.
+/// Applies an operator. The arithmetic of a fixed-width integer is computed with 128 bits.
 fn apply(op: BinOp, ty: Ty, a: Value, b: Value) -> Result<Value, Fault> {
     let Ty::Fixed(width) = ty else {
         return op.apply(a, b);
     };
-    let (x, y) = (i64::from(a), i64::from(b));
+    let (x, y) = (i128::from(a), i128::from(b));
     let shift = || {
         let amount = u32::try_from(b).ok().filter(|n| *n < width.bits() as u32);
         amount.ok_or(Fault::Overflow)

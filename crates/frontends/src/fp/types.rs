@@ -230,7 +230,8 @@ pub fn is_arithmetic(op: BinOp) -> bool {
         | BinOp::Div
         | BinOp::Rem
         | BinOp::Shl
-        | BinOp::Shr => true,
+        | BinOp::Shr
+        | BinOp::Wide(_) => true,
         BinOp::Eq
         | BinOp::Ne
         | BinOp::Lt
@@ -265,7 +266,8 @@ pub fn is_boolean(op: BinOp) -> bool {
         | BinOp::Shr
         | BinOp::BitAnd
         | BinOp::BitOr
-        | BinOp::BitXor => false,
+        | BinOp::BitXor
+        | BinOp::Wide(_) => false,
     }
 }
 

@@ -17,7 +17,7 @@
 
 use std::collections::BTreeMap;
 
-use fencepost_ir::{Address, BinOp, Expr, Loc, Location, Reg, Span, Type, Value};
+use fencepost_ir::{Address, BinOp, Expr, INT_LIMITS, Loc, Location, Reg, Span, Type, Value};
 
 use super::ast::{Arch, Constant, Init, StateVar};
 use super::error::{Errors, LitmusError};
@@ -25,11 +25,11 @@ use crate::fp::limits;
 
 /// The address of the first symbol. It is close to -2^31 and not a power of two, so that tests do
 /// not compute it by accident.
-pub const FIRST_ADDRESS: Value = Value::MIN + (0xab7 << 12);
+pub const FIRST_ADDRESS: Value = INT_LIMITS.0 + (0xab7 << 12);
 /// The distance between the addresses of two consecutive symbols.
 pub const SYMBOL_STRIDE: Value = 1 << 12;
 /// The code of the first large constant.
-pub const FIRST_LARGE: Value = Value::MIN + (1 << 28);
+pub const FIRST_LARGE: Value = INT_LIMITS.0 + (1 << 28);
 /// The least integer that represents itself. Smaller numbers are reserved.
 pub(super) const MIN_PLAIN: Value = FIRST_LARGE + (1 << 28);
 /// The maximum length of an array.
@@ -220,7 +220,7 @@ impl Layout {
         } else {
             value
         };
-        if value >= i128::from(MIN_PLAIN) && value <= i128::from(Value::MAX) {
+        if value >= i128::from(MIN_PLAIN) && value <= i128::from(INT_LIMITS.1) {
             return Ok(value as Value);
         }
         self.first_large_span.get_or_insert(span);
@@ -269,8 +269,8 @@ impl Layout {
         if let Some(value) = address.as_const() {
             let cell = self.symbols.iter().enumerate().find_map(|(at, symbol)| {
                 let first = FIRST_ADDRESS + at as Value * SYMBOL_STRIDE;
-                let offset = i64::from(value) - i64::from(first);
-                let element_size = i64::from(symbol.element_size);
+                let offset = value - first;
+                let element_size = symbol.element_size;
                 let inside = offset >= 0 && offset < i64::from(symbol.cell_count()) * element_size;
                 (inside && offset % element_size == 0)
                     .then(|| symbol.first as usize + (offset / element_size) as usize)
@@ -306,7 +306,7 @@ impl Layout {
                 "an access through an address is not supported in a test without locations",
             ));
         }
-        Ok(Address { base: Loc(0), cell: None, index: Some((len, index)) })
+        Ok(Address::element(Loc(0), len, index))
     }
 
     /// Returns the text form of the values.

@@ -11,7 +11,7 @@
 //! expressions.
 
 use fencepost_ir::interval::{Range, interval};
-use fencepost_ir::{BinOp, Expr, Op, Program, Reg, UnOp, Update, Value, flow, range};
+use fencepost_ir::{BinOp, Expr, INT_LIMITS, Op, Program, Reg, UnOp, Update, Value, flow, range};
 
 use super::layout::MIN_PLAIN;
 
@@ -39,7 +39,7 @@ pub(super) fn wrap_arithmetic(program: &mut Program) {
     if leaves {
         for stmt in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
             if let Op::Update { update: Update::Add { wrap, .. }, .. } = &mut stmt.op {
-                *wrap = Some((Value::MIN, Value::MAX));
+                *wrap = Some(INT_LIMITS);
             }
             for expr in values(&mut stmt.op) {
                 *expr = wrapped(expr);
@@ -82,7 +82,7 @@ fn for_each_node(expr: &Expr<Reg>, visit: &mut impl FnMut(&Expr<Reg>)) {
 /// small that no result leaves 32 bits.
 fn has_small_values(program: &mut Program) -> bool {
     // The numbers below are addresses and codes of large constants, which tests only copy.
-    let size = |value: Value| if value < MIN_PLAIN { 0 } else { u64::from(value.unsigned_abs()) };
+    let size = |value: Value| if value < MIN_PLAIN { 0 } else { value.unsigned_abs() };
     let inits = program.locations.iter().map(|location| size(location.init));
     let mut largest = inits.max().unwrap_or(0).max(1);
     let mut doublings: u32 = 0;
@@ -116,7 +116,7 @@ fn has_small_values(program: &mut Program) -> bool {
             grows_in_loop |= in_loop[at] && doublings > before;
         }
     }
-    !grows_in_loop && doublings < 32 && largest << doublings <= Value::MAX as u64
+    !grows_in_loop && doublings < 32 && largest << doublings <= INT_LIMITS.1 as u64
 }
 
 /// Returns how many times an operator at most doubles the larger operand.
@@ -130,6 +130,7 @@ fn growth(op: BinOp, right: &Expr<Reg>) -> u32 {
         BinOp::Div | BinOp::Rem | BinOp::Shr => 0,
         BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => 0,
         BinOp::And | BinOp::Or => 0,
+        BinOp::Wide(_) => 32,
     }
 }
 
@@ -139,11 +140,8 @@ fn count_nodes(expr: &Expr<Reg>) -> usize {
 
 /// Returns whether the result of the outermost operator may leave 32 bits.
 fn may_leave(expr: &Expr<Reg>, ranges: &[Range]) -> bool {
-    let wide = |operand: &Expr<Reg>| {
-        let (lo, hi) = interval(operand, ranges);
-        (i64::from(lo), i64::from(hi))
-    };
-    let is_outside = |lo: i64, hi: i64| lo < i64::from(Value::MIN) || hi > i64::from(Value::MAX);
+    let wide = |operand: &Expr<Reg>| interval(operand, ranges);
+    let is_outside = |lo: Value, hi: Value| lo < INT_LIMITS.0 || hi > INT_LIMITS.1;
     match expr {
         Expr::Unary(UnOp::Neg, a) => {
             let (lo, hi) = wide(a);
@@ -176,9 +174,9 @@ fn wrapped(expr: &Expr<Reg>) -> Expr<Reg> {
             if count_nodes(&a) > MAX_OPERANDS {
                 return Expr::Unary(UnOp::Neg, Box::new(a));
             }
-            let least = with(BinOp::Eq, a.clone(), Expr::Const(Value::MIN));
+            let least = with(BinOp::Eq, a.clone(), Expr::Const(INT_LIMITS.0));
             let negative = Expr::Unary(UnOp::Neg, Box::new(a));
-            Expr::Select(Box::new(least), Box::new(Expr::Const(Value::MIN)), Box::new(negative))
+            Expr::Select(Box::new(least), Box::new(Expr::Const(INT_LIMITS.0)), Box::new(negative))
         }
         Expr::Unary(op, a) => Expr::Unary(*op, Box::new(wrapped(a))),
         Expr::Binary(op @ (BinOp::Add | BinOp::Sub), a, b) => {
@@ -194,7 +192,7 @@ fn wrapped(expr: &Expr<Reg>) -> Expr<Reg> {
                 let low = with(BinOp::BitAnd, a.clone(), Expr::Const(sign - 1));
                 let low = with(BinOp::Shl, low, Expr::Const(count));
                 let bit = with(BinOp::BitAnd, a, Expr::Const(sign));
-                let negative = with(BinOp::BitOr, low.clone(), Expr::Const(Value::MIN));
+                let negative = with(BinOp::BitOr, low.clone(), Expr::Const(INT_LIMITS.0));
                 Expr::Select(Box::new(bit), Box::new(negative), Box::new(low))
             }
             _ => with(BinOp::Shl, wrapped(a), wrapped(b)),
@@ -213,7 +211,7 @@ fn wrapped_sum(op: BinOp, a: &Expr<Reg>, b: &Expr<Reg>) -> Expr<Reg> {
     let with = |op, a: &Expr<Reg>, b: &Expr<Reg>| {
         Expr::Binary(op, Box::new(a.clone()), Box::new(b.clone()))
     };
-    let (zero, min, max) = (Expr::Const(0), Expr::Const(Value::MIN), Expr::Const(Value::MAX));
+    let (zero, min, max) = (Expr::Const(0), Expr::Const(INT_LIMITS.0), Expr::Const(INT_LIMITS.1));
     let select = |c, a, b| Expr::Select(Box::new(c), Box::new(a), Box::new(b));
     if count_nodes(a) + count_nodes(b) > MAX_OPERANDS {
         return with(op, a, b);
@@ -239,7 +237,8 @@ mod tests {
     #[test]
     fn wrapped_expressions_have_the_results_of_hardware() {
         let (a, b) = (Box::new(Expr::Var(Reg(0))), Box::new(Expr::Var(Reg(1))));
-        let edge = [Value::MIN, Value::MIN + 1, -7, -1, 0, 1, 9, Value::MAX - 1, Value::MAX];
+        let edge =
+            [INT_LIMITS.0, INT_LIMITS.0 + 1, -7, -1, 0, 1, 9, INT_LIMITS.1 - 1, INT_LIMITS.1];
         for x in edge {
             for y in edge {
                 let value = |expr: &Expr<Reg>| {

@@ -16,7 +16,7 @@ use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use std::ops::Range;
 
-const WORD: Field = Field::new(Value::MIN, u32::MAX);
+const WORD: Field = Field::new(0, u32::MAX as u64);
 
 impl Coherence {
     /// Returns the positions of the entries of a location's group in a head.
@@ -71,12 +71,13 @@ impl Coherence {
             let class =
                 u64::from(e.slot) << 8 | u64::from(e.epoch) << 1 | u64::from(e.before_barrier);
             let element = match self.domain {
-                Domain::Full => u64::from(e.value as u32) << 32 | u64::from(e.label),
-                Domain::Partial | Domain::Set => 0,
+                Domain::Full => (e.value as u64, e.label),
+                Domain::Partial | Domain::Set => (0, 0),
             };
             let mut hasher = FxHasher::default();
             hasher.write_u64(class);
-            hasher.write_u64(element);
+            hasher.write_u64(element.0);
+            hasher.write_u32(element.1);
             (hasher.finish() >> 32) as u32
         };
         // Each element or class counts once. Elements of one class are adjacent in the set.

@@ -31,7 +31,11 @@ impl Shape<'_> {
         let first = self.pool_cells[pool.index()] as usize;
         let pool = program.pool(pool);
         let free = memory.allocated[first..first + pool.cells as usize].iter().position(|a| !a);
-        let cell = free.ok_or(Fault::PoolExhausted)?;
+        let cell = match free {
+            Some(cell) => cell,
+            None if pool.yields_null => return Ok(0),
+            None => return Err(Fault::PoolExhausted),
+        };
         memory.allocated[first + cell] = true;
         let start = pool.base.index() + cell * pool.stride as usize;
         for loc in start..start + pool.stride as usize {

@@ -8,7 +8,7 @@ use super::Machine;
 use crate::bits::{Field, Reader, Writer};
 use crate::model::MemoryModel;
 use crate::state::{Memory, State};
-use fencepost_ir::{Pc, ThreadId};
+use fencepost_ir::{Pc, ThreadId, Value};
 
 /// A packed state and the ends of its segments.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +95,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             writer.put(*field, *value);
         }
         for allocated in &memory.allocated {
-            writer.put(Field::for_count(2), i32::from(*allocated));
+            writer.put(Field::for_count(2), Value::from(*allocated));
         }
         writer.align();
     }
@@ -116,7 +116,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         writer: &mut Writer,
     ) {
         let thread = self.shape.thread(t);
-        writer.put(thread.pc, state.pcs[t.index()].0 as i32);
+        writer.put(thread.pc, state.pcs[t.index()].0.into());
         let registers = &state.registers[thread.registers..];
         for (field, value) in thread.register_fields.iter().zip(registers) {
             writer.put(*field, *value);

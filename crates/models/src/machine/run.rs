@@ -403,7 +403,8 @@ impl<M: MemoryModel> Machine<'_, M> {
 
 /// Chooses a value from a range, both ends included.
 pub(super) fn choose_in_range(choices: &mut Choices, lo: Value, hi: Value) -> Value {
-    lo + choices.choose(hi.abs_diff(lo) + 1) as Value
+    // A range has at most as many values as fit: `validate` checks it.
+    lo + Value::from(choices.choose(hi.abs_diff(lo) as u32 + 1))
 }
 
 /// Executes a local statement on a thread's registers.

@@ -39,7 +39,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             Some(reg) => {
                 let free = now.trailing_ones();
                 let limits = self.shape.thread(t).register_limits[held.index()];
-                let now = check_limits(limits, now | 1i32.wrapping_shl(free))?;
+                let now = check_limits(limits, now | (1 as Value).wrapping_shl(free))?;
                 self.assign(state, t, reg, free as Value)?;
                 self.assign(state, t, held, now)
             }
@@ -96,7 +96,8 @@ impl<M: MemoryModel> Machine<'_, M> {
                 None if self.mutated.is(Mutation::SectionsDoNotNest) => (now > 0).then_some(0),
                 None => (now > 0).then_some(now - 1),
                 Some(index) => {
-                    let bit = u32::try_from(index).ok().and_then(|index| 1i32.checked_shl(index));
+                    let bit =
+                        u32::try_from(index).ok().and_then(|index| (1 as Value).checked_shl(index));
                     bit.filter(|bit| now & bit != 0).map(|bit| now & !bit)
                 }
             };

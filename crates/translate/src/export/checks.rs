@@ -10,7 +10,7 @@ use super::substitute::substitute;
 use crate::Unsupported;
 use fencepost_ir::interval::{Range, interval, join};
 use fencepost_ir::range::{Ranges, ranges};
-use fencepost_ir::{BinOp, Expr, Program, Reg, Thread, Type, UnOp, Value};
+use fencepost_ir::{BinOp, Expr, INT_LIMITS, Program, Reg, Thread, Type, UnOp, Value, is_int};
 use std::cell::RefCell;
 
 /// The value ranges of a program, from the view of one thread.
@@ -64,7 +64,7 @@ impl RangeFacts<'_> {
             }
             Expr::Unary(op, a) => {
                 let condition = match op {
-                    UnOp::Neg => self.in_range_condition(a, (-Value::MAX, Value::MAX)),
+                    UnOp::Neg => self.in_range_condition(a, (-INT_LIMITS.1, INT_LIMITS.1)),
                     UnOp::Not | UnOp::BitNot => Expr::Const(1),
                 };
                 Ok(conjunction(self.expr_precondition(a)?, condition))
@@ -103,10 +103,10 @@ impl RangeFacts<'_> {
         b: &Expr<Leaf>,
     ) -> Result<Expr<Leaf>, Unsupported> {
         let (x, y) = (self.interval(a), self.interval(b));
-        let wide = |v: Value| i64::from(v);
-        let corners = |f: fn(i64, i64) -> i64| {
+        // Values have 32 bits, so nothing overflows here.
+        let corners = |f: fn(Value, Value) -> Value| {
             let all = [(x.0, y.0), (x.0, y.1), (x.1, y.0), (x.1, y.1)];
-            all.into_iter().all(|(v, w)| Value::try_from(f(wide(v), wide(w))).is_ok())
+            all.into_iter().all(|(v, w)| is_int(f(v, w)))
         };
         let too_wide = || Err(Unsupported::Overflow(op));
         let binary =
@@ -123,8 +123,8 @@ impl RangeFacts<'_> {
                     binary(undo, Expr::Const(end), b.clone())
                 };
                 let (up, down) = (
-                    binary(BinOp::Le, a.clone(), limit(Value::MAX)),
-                    binary(BinOp::Ge, a.clone(), limit(Value::MIN)),
+                    binary(BinOp::Le, a.clone(), limit(INT_LIMITS.1)),
+                    binary(BinOp::Ge, a.clone(), limit(INT_LIMITS.0)),
                 );
                 let grows = match op {
                     BinOp::Add => binary(BinOp::Ge, b.clone(), Expr::Const(0)),
@@ -138,8 +138,8 @@ impl RangeFacts<'_> {
                 if y.0 <= 0 && 0 <= y.1 {
                     condition = binary(BinOp::Ne, b.clone(), Expr::Const(0));
                 }
-                if x.0 == Value::MIN && y.0 <= -1 && -1 <= y.1 {
-                    let least = binary(BinOp::Ne, a.clone(), Expr::Const(Value::MIN));
+                if x.0 == INT_LIMITS.0 && y.0 <= -1 && -1 <= y.1 {
+                    let least = binary(BinOp::Ne, a.clone(), Expr::Const(INT_LIMITS.0));
                     condition = conjunction(
                         condition,
                         disjunction(least, binary(BinOp::Ne, b.clone(), Expr::Const(-1))),
@@ -148,14 +148,15 @@ impl RangeFacts<'_> {
                 condition
             }
             BinOp::Shl => {
-                let most = wide(x.0).abs().max(wide(x.1).abs());
+                let most = x.0.abs().max(x.1.abs());
                 let short = (0..32).contains(&y.0) && (0..32).contains(&y.1);
-                if !short || Value::try_from(most << y.1).is_err() {
+                if !short || !is_int(most << y.1) {
                     return too_wide();
                 }
                 Expr::Const(1)
             }
             BinOp::Shr => self.in_range_condition(b, (0, 31)),
+            BinOp::Wide(_) => unreachable!("`Unsupported::check` rejects these programs"),
             BinOp::Eq
             | BinOp::Ne
             | BinOp::Lt

@@ -3,7 +3,7 @@
 //! The operators of `.fp`, C and Promela have the same names and the same precedence order. Only
 //! the conditional expression differs.
 
-use fencepost_ir::{BinOp, Expr, UnOp, Value};
+use fencepost_ir::{BinOp, Expr, INT_LIMITS, UnOp, Value};
 
 /// The syntax in which the languages differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +35,7 @@ fn binding(op: BinOp) -> Binding {
         BinOp::Shl | BinOp::Shr => 8,
         BinOp::Add | BinOp::Sub => 9,
         BinOp::Mul | BinOp::Div | BinOp::Rem => 10,
+        BinOp::Wide(_) => unreachable!("`Unsupported::check` rejects these programs"),
     }
 }
 
@@ -80,7 +81,8 @@ fn opposite<V>(cond: Expr<V>) -> Expr<V> {
         | BinOp::BitOr
         | BinOp::BitXor
         | BinOp::Shl
-        | BinOp::Shr => return Expr::Unary(UnOp::Not, Box::new(Expr::Binary(op, a, b))),
+        | BinOp::Shr
+        | BinOp::Wide(_) => return Expr::Unary(UnOp::Not, Box::new(Expr::Binary(op, a, b))),
     };
     Expr::Binary(turned, a, b)
 }
@@ -90,7 +92,7 @@ pub fn number(value: Value, dialect: Dialect) -> String {
     match dialect {
         // C has no negative literals, and the absolute value of the smallest number is not an
         // `int`.
-        Dialect::C | Dialect::Promela if value == Value::MIN => {
+        Dialect::C | Dialect::Promela if value == INT_LIMITS.0 => {
             format!("({} - 1)", value + 1)
         }
         Dialect::C | Dialect::Promela | Dialect::Fp => value.to_string(),
@@ -148,7 +150,7 @@ fn operand<V>(op: BinOp, operand: &Expr<V>, right: bool) -> Binding {
             // Sums and shifts need no parentheses beside a comparison; another comparison does.
             binding(BinOp::Shl)
         }
-        BinOp::Shl | BinOp::Shr => UNARY,
+        BinOp::Shl | BinOp::Shr | BinOp::Wide(_) => UNARY,
         BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Rem => {
             own + Binding::from(right)
         }
@@ -189,7 +191,7 @@ mod tests {
         let not = |e| Expr::Unary(UnOp::Not, Box::new(e));
         assert_eq!(c(&not(not(less()))), "!(!(a < b))");
         assert_eq!(c(&Expr::Unary(UnOp::Neg, Box::new(Expr::Const(-3)))), "-(-3)");
-        assert_eq!(c(&Expr::Const(Value::MIN)), "(-2147483647 - 1)");
+        assert_eq!(c(&Expr::Const(INT_LIMITS.0)), "(-2147483647 - 1)");
     }
 
     #[test]

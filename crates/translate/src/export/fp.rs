@@ -19,7 +19,7 @@ use crate::Unsupported;
 use code::Code;
 use fencepost_ir::{
     Condition, Loc, Observable, Op, PoolId, Problem, Program, Property, Quantifier, Thread,
-    ThreadId, Type, flow,
+    ThreadId, Type, Value, flow,
 };
 use std::collections::BTreeMap;
 use typed::{TypedWriter, ValueType, constant, type_name};
@@ -260,7 +260,7 @@ fn replace_enums_by_numbers(program: &mut Program) {
     let registers = threads.flat_map(|thread| &mut thread.registers).map(|r| &mut r.ty);
     for ty in program.locations.iter_mut().map(|location| &mut location.ty).chain(registers) {
         if let Type::Enum { constants, .. } = ty {
-            *ty = Type::Int { range: Some((0, constants.len() as i32 - 1)) };
+            *ty = Type::Int { range: Some((0, constants.len() as Value - 1)) };
         }
     }
 }

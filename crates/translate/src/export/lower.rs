@@ -90,6 +90,7 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
         threads,
         labels: input.labels.clone(),
         places: Vec::new(),
+        bounds: Vec::new(),
     };
     let new_location = |what: &Observable| match what {
         Observable::Loc(loc) => Observable::Loc(lowering.new_location(*loc)),
@@ -404,12 +405,12 @@ impl Lowering<'_> {
         }
         if let Allocation::Flags(flags) = layout.allocation {
             let reg = writer.scratch();
-            let from = Address { base: flags.base, cell: None, index: Some((flags.len, before)) };
+            let from = Address::element(flags.base, flags.len, before);
             writer.code.op(Op::Load { reg, from });
             writer.code.op(Op::Assert(Expr::Var(reg)));
         }
         let base = layout.place(0, start);
-        let at = Address { base, cell: None, index: Some((layout.cells * len, index)) };
+        let at = Address::element(base, layout.cells * len, index);
         self.end(writer, step, op(at), next);
     }
 
@@ -482,7 +483,7 @@ impl Lowering<'_> {
         };
         let begun = self.begin(writer, layout);
         let index = binary(BinOp::Sub, cell.clone(), Expr::Const(1));
-        let flag = Address { base: flags.base, cell: None, index: Some((flags.len, index)) };
+        let flag = Address::element(flags.base, flags.len, index);
         let reg = writer.scratch();
         writer.code.op(Op::Load { reg, from: flag.clone() });
         writer.code.op(Op::Assert(Expr::Var(reg)));

@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn names_are_unique() {
         let load = |base, index| {
-            let from = Address { base: Loc(base), cell: None, index };
+            let from = Address { index, ..Address::fixed(Loc(base)) };
             let op = Op::Load { reg: Reg(0), from };
             Stmt { label: Label(0), op, next: Pc(0), critical: false }
         };
@@ -261,7 +261,7 @@ mod tests {
             (0..6).map(|reg| names.register(Some(ThreadId(0)), Reg(reg))).collect();
         assert_eq!(registers, ["x_2", "t3", "t3_2", "want_0", "f_r", "found"]);
         assert_eq!(names.location(Loc(2)), "want[1]");
-        let at = |base| Address { base: Loc(base), cell: None, index: Some((2, Expr::Const(0))) };
+        let at = |base| Address::element(Loc(base), 2, Expr::Const(0));
         assert_eq!(names.place(&at(1), Some("i + 1")), "want[i + 1]");
         assert_eq!(names.place(&at(5), Some("i")), "head[1 + (i)]");
     }

@@ -50,7 +50,8 @@ fn is_boolean_operator(op: BinOp) -> bool {
         | BinOp::BitOr
         | BinOp::BitXor
         | BinOp::Shl
-        | BinOp::Shr => false,
+        | BinOp::Shr
+        | BinOp::Wide(_) => false,
     }
 }
 
@@ -104,6 +105,7 @@ impl<'a, V: Clone> Formulas<'a, V> {
                 let is_safe = match op {
                     BinOp::Div | BinOp::Rem => b.as_const().is_some_and(|b| b > 0),
                     BinOp::Shl | BinOp::Shr => b.as_const().is_some_and(|b| (0..32).contains(&b)),
+                    BinOp::Wide(_) => false,
                     BinOp::Add
                     | BinOp::Sub
                     | BinOp::Mul
@@ -336,7 +338,8 @@ fn may_fault<V>(expr: &Expr<V>) -> bool {
                 | BinOp::Div
                 | BinOp::Rem
                 | BinOp::Shl
-                | BinOp::Shr => true,
+                | BinOp::Shr
+                | BinOp::Wide(_) => true,
                 BinOp::Eq
                 | BinOp::Ne
                 | BinOp::Lt

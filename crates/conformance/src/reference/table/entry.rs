@@ -155,6 +155,9 @@ pub(super) fn footprint(program: &Program, address: &Address) -> BTreeSet<Loc> {
             None => 0..=*length as Value - 1,
         },
     };
+    if let Some(pointer) = &address.pointer {
+        return pointer.targets.iter().map(|(_, loc)| *loc).collect();
+    }
     let mut places = BTreeSet::new();
     for cell in cells {
         for index in indices.clone() {
@@ -162,6 +165,7 @@ pub(super) fn footprint(program: &Program, address: &Address) -> BTreeSet<Loc> {
                 base: address.base,
                 cell: address.cell.as_ref().map(|(pool, _)| (*pool, Expr::Const(cell))),
                 index: address.index.as_ref().map(|(length, _)| (*length, Expr::Const(index))),
+                pointer: None,
             };
             places.extend(memory::resolve_address(program, &constant, &|expr| {
                 memory::eval(expr, &[])

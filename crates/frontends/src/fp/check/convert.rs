@@ -97,7 +97,8 @@ impl Checker<'_> {
             | BinOp::BitOr
             | BinOp::BitXor
             | BinOp::And
-            | BinOp::Or => true,
+            | BinOp::Or
+            | BinOp::Wide(_) => true,
         };
         match (left.ty, right.ty) {
             (Ty::Fixed(_), Ty::Int) if converts(&right) => {

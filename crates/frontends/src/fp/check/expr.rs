@@ -1,6 +1,6 @@
 //! Checks expressions.
 
-use fencepost_ir::{BinOp, Span, UnOp, Value};
+use fencepost_ir::{BinOp, INT_LIMITS, Span, UnOp, Value};
 
 use super::{Checker, Scope};
 use crate::fp::ast::{self, ExprKind as Ast};
@@ -44,7 +44,7 @@ impl Checker<'_> {
             Ast::Name(name) => self.name(name, span),
             Ast::Paren(inner) => self.expr(inner).map(|inner| Expr { span, ..inner }),
             Ast::Unary(UnOp::Neg, operand) if matches!(operand.kind, Ast::Number(n) if n == 1 << 31) => {
-                Some(self.constant(Value::MIN, Ty::Int, span))
+                Some(self.constant(INT_LIMITS.0, Ty::Int, span))
             }
             Ast::Unary(op, operand) => {
                 let operand = match op {
@@ -234,7 +234,7 @@ impl Checker<'_> {
             BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => Some(Ty::Int),
             BinOp::Eq | BinOp::Ne | BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => None,
             BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Rem => Some(Ty::Int),
-            BinOp::Shl | BinOp::Shr => Some(Ty::Int),
+            BinOp::Shl | BinOp::Shr | BinOp::Wide(_) => Some(Ty::Int),
         };
         let (left, right) = match operands {
             Some(ty) => (self.expr_of(left, ty), self.expr_of(right, ty)),
@@ -279,7 +279,8 @@ impl Checker<'_> {
             | BinOp::Div
             | BinOp::Rem
             | BinOp::Shl
-            | BinOp::Shr => match joined {
+            | BinOp::Shr
+            | BinOp::Wide(_) => match joined {
                 Ty::Int | Ty::Fixed(_) => joined,
                 Ty::Bool | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
                     let wrong = if left.ty.is_number() { &right } else { &left };

@@ -67,7 +67,7 @@ impl Machine<'_> {
                         Update::Swap { new } => (eval(new)?, old),
                         Update::Add { by, wrap: None } => (BinOp::Add.apply(old, eval(by)?)?, old),
                         Update::Add { by, wrap: Some(range) } => {
-                            (wrap_into(i64::from(old) + i64::from(eval(by)?), *range), old)
+                            (wrap_into(i128::from(old) + i128::from(eval(by)?), *range), old)
                         }
                         Update::Bits { op, by } => (op.apply(old, eval(by)?)?, old),
                     };

@@ -49,16 +49,16 @@ impl<'a> Lowerer<'_, 'a> {
             }
         };
         let Some(value) = self.shared_index(&place.indices, dims) else {
-            return Address { base, cell, index: None };
+            return Address { cell, ..Address::fixed(base) };
         };
         let len = elements(dims);
         match value.as_const() {
             Some(at) if at >= 0 && (at as u32) < len => {
                 let mut base = base;
                 base.0 += at as u32;
-                Address { base, cell, index: None }
+                Address { cell, ..Address::fixed(base) }
             }
-            Some(_) | None => Address { base, cell, index: Some((len, value)) },
+            Some(_) | None => Address { cell, ..Address::element(base, len, value) },
         }
     }
 

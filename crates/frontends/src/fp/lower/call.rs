@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fencepost_ir::{Expr, Op, Reg, Span};
+use fencepost_ir::{Expr, Op, Reg, Span, Value};
 
 use super::labels::Kind;
 use super::thread::{Frame, Lowerer, Slot};
@@ -90,7 +90,7 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     /// Returns whether uses of the parameter can read the argument directly.
-    fn is_alias(&self, argument: &Expr<Reg>, range: Option<(i32, i32)>) -> bool {
+    fn is_alias(&self, argument: &Expr<Reg>, range: Option<(Value, Value)>) -> bool {
         match argument {
             Expr::Const(value) => range.is_none_or(|(lo, hi)| lo <= *value && *value <= hi),
             Expr::Var(_) => range.is_none(),

@@ -2,7 +2,7 @@
 
 use fencepost_ir::{
     Condition, Diagnostics, Expr, Loc, Observable, Operations, Problem, Program, Property, Reg,
-    Span, ThreadId,
+    Span, ThreadId, Value,
 };
 
 use super::client::ClientResult;
@@ -160,7 +160,7 @@ impl Conditions<'_> {
         Loc(self.layout.shared(*id).0 + index)
     }
 
-    fn thread(&self, template: TemplateId, value: Option<i32>) -> ThreadId {
+    fn thread(&self, template: TemplateId, value: Option<Value>) -> ThreadId {
         let before: u64 =
             self.unit.templates[..template.index()].iter().map(|t| t.instances()).sum();
         let lo = self.unit.templates[template.index()].param.map_or(0, |(lo, _)| lo);

@@ -287,7 +287,7 @@ impl<'a> Lowerer<'_, 'a> {
             self.error_once(codes::EMPTY, span, "this `choose` has no values", label);
             return None;
         }
-        if hi.abs_diff(lo) >= limits::ALTERNATIVES {
+        if hi.abs_diff(lo) >= limits::ALTERNATIVES.into() {
             let label = format!("the limit is {} values", limits::ALTERNATIVES);
             self.error_once(codes::TOO_LARGE, span, "this `choose` has too many values", &label);
             return None;

@@ -1,6 +1,6 @@
 //! The memory layout: shared variables first, then the cells of each pool.
 
-use fencepost_ir::{Loc, Location, Pool};
+use fencepost_ir::{Loc, Location, Pool, Value};
 
 use crate::fp::tree::{Unit, element_suffix, elements};
 use crate::fp::types::{SharedId, Ty, VarTy, to_ir};
@@ -33,6 +33,7 @@ impl Layout {
                 base,
                 cells: record.cells,
                 stride,
+                yields_null: false,
             });
             for cell in 1..=record.cells {
                 for field in &record.fields {
@@ -47,7 +48,7 @@ impl Layout {
         layout
     }
 
-    fn push(&mut self, unit: &Unit, name: String, ty: VarTy, init: i32) {
+    fn push(&mut self, unit: &Unit, name: String, ty: VarTy, init: Value) {
         self.size += 1 + match ty.ty {
             // The type of a location contains a copy of the names of the enum constants.
             Ty::Enum(id) => unit.enums[id.index()].constants.len() as u64 / 2,

@@ -8,7 +8,7 @@ use super::super::substitute::substitute;
 use super::super::text::TextWriter;
 use super::{CProgram, divisions};
 use fencepost_ir::interval::Range;
-use fencepost_ir::{Address, BinOp, Expr, Loc, Op, Pc, Reg, Stmt, Thread, ThreadId, flow};
+use fencepost_ir::{Address, BinOp, Expr, Loc, Op, Pc, Reg, Stmt, Thread, ThreadId, Value, flow};
 use std::collections::BTreeSet;
 
 /// The role of a function.
@@ -402,7 +402,7 @@ impl<'a, 'b> Code<'a, 'b> {
             self.write_check(&self.expr(&condition));
         }
         if let Some(Leaf::Element(_, len, index)) = action.address() {
-            self.assert_in_range(index, Some((0, *len as i32 - 1)));
+            self.assert_in_range(index, Some((0, Value::from(*len) - 1)));
         }
     }
 

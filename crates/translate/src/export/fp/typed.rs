@@ -112,7 +112,7 @@ impl<V> TypedWriter<'_, V> {
                     BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Rem => {
                         ValueType::Int
                     }
-                    BinOp::Shl | BinOp::Shr => ValueType::Int,
+                    BinOp::Shl | BinOp::Shr | BinOp::Wide(_) => ValueType::Int,
                 };
                 let part = |e| Some(Box::new(self.write(e, &operands)?));
                 Expr::Binary(*op, part(a)?, part(b)?)
@@ -141,7 +141,7 @@ impl<V> TypedWriter<'_, V> {
                     }
                 }
                 BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Rem => ValueType::Int,
-                BinOp::Shl | BinOp::Shr => ValueType::Int,
+                BinOp::Shl | BinOp::Shr | BinOp::Wide(_) => ValueType::Int,
             },
             Expr::Select(_, a, b) => self.value_type(a)?.join(self.value_type(b)?)?,
         })

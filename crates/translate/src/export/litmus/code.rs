@@ -11,8 +11,8 @@ use super::straight_line::{StraightStmt, straight_line};
 use super::{ErrorFor, mentions};
 use crate::{Unsupported, UnsupportedInLitmus};
 use fencepost_ir::{
-    Address, BinOp, Expr, FenceKinds, Label, Loc, Op, Problem, Reg, Thread, ThreadId, Type, UnOp,
-    Update, flow,
+    Address, BinOp, Expr, FenceKinds, INT_LIMITS, Label, Loc, Op, Problem, Reg, Thread, ThreadId,
+    Type, UnOp, Update, Value, flow,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -364,7 +364,7 @@ impl ThreadEmitter<'_> {
             Expr::Binary(op, a, b) => {
                 let (what, b) = match (op, b.as_ref()) {
                     (BinOp::Add, b) => (Arithmetic::Add, b.clone()),
-                    (BinOp::Sub, Expr::Const(by)) if *by != i32::MIN => {
+                    (BinOp::Sub, Expr::Const(by)) if *by != INT_LIMITS.0 => {
                         (Arithmetic::Add, Expr::Const(-by))
                     }
                     // Both give 0, but herd does not support `SUB`.
@@ -400,7 +400,7 @@ impl ThreadEmitter<'_> {
         Ok(())
     }
 
-    fn number(&mut self, what: Arithmetic, to: MachineReg, value: i32) {
+    fn number(&mut self, what: Arithmetic, to: MachineReg, value: Value) {
         self.code.computes |= what == Arithmetic::Add;
         self.emit(Instruction::Compute { what, to, value: Operand::Number(value) });
     }

@@ -153,6 +153,7 @@ fn update(old: Reg, value: &Expr<Reg>) -> Option<Update> {
         | BinOp::And
         | BinOp::Or
         | BinOp::Shl
-        | BinOp::Shr => None,
+        | BinOp::Shr
+        | BinOp::Wide(_) => None,
     }
 }

@@ -12,7 +12,9 @@ use crate::export::expr::{self, Dialect};
 use crate::export::names::{Names, source_names};
 use crate::export::substitute::substitute;
 use fencepost_ir::interval::{FULL, Range, join};
-use fencepost_ir::{Expr, Observable, Problem, Program, Property, Quantifier, Reg, ThreadId, UnOp};
+use fencepost_ir::{
+    Expr, Observable, Problem, Program, Property, Quantifier, Reg, ThreadId, UnOp, Value,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words that are reserved in Promela, in its preprocessor, or in this model.
@@ -130,7 +132,8 @@ pub(super) fn heading(model: &Model<'_>, out: &mut Out) {
 /// Rejects lists of initial values with a negative number, which SPIN does not accept.
 pub(super) fn check_lists(program: &Program, names: &Names) -> Result<(), Unsupported> {
     for variable in &names.variables {
-        let inits: Vec<i32> = variable.locations().map(|loc| program.location(loc).init).collect();
+        let inits: Vec<Value> =
+            variable.locations().map(|loc| program.location(loc).init).collect();
         let list = inits.iter().any(|init| *init != inits[0]);
         if list && inits.iter().any(|init| *init < 0) {
             return Err(Unsupported::NegativeInitialValue(variable.name.clone()));
@@ -150,7 +153,8 @@ pub(super) fn variables(
     for variable in &model.names.variables {
         let ranges = variable.locations().map(|loc| model.ranges.locations[loc.index()]);
         let ty = type_name(ranges.reduce(join).unwrap_or(FULL));
-        let inits: Vec<i32> = variable.locations().map(|loc| program.location(loc).init).collect();
+        let inits: Vec<Value> =
+            variable.locations().map(|loc| program.location(loc).init).collect();
         let first = inits.first().copied().unwrap_or(0);
         let init = match inits.iter().all(|init| *init == first) {
             true if first == 0 => String::new(),

@@ -9,7 +9,7 @@ use crate::Unsupported;
 use crate::export::actions::{Action, Env, Leaf, UpdateAction};
 use crate::export::checks::is_true;
 use crate::export::structure::Node;
-use fencepost_ir::{BinOp, Expr, Pc, Reg};
+use fencepost_ir::{BinOp, Expr, INT_LIMITS, Pc, Reg};
 
 /// The largest size of an expression after substitution.
 const MAX_SIZE: usize = 24;
@@ -259,7 +259,7 @@ impl Printer<'_> {
 fn without_negative(sum: &Expr<Leaf>) -> Expr<Leaf> {
     match sum {
         Expr::Binary(BinOp::Add, a, b) => match **b {
-            Expr::Const(less) if less < 0 && less > i32::MIN => {
+            Expr::Const(less) if less < 0 && less > INT_LIMITS.0 => {
                 Expr::Binary(BinOp::Sub, a.clone(), Box::new(Expr::Const(-less)))
             }
             _ => sum.clone(),

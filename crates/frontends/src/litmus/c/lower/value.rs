@@ -419,7 +419,7 @@ impl Lowerer<'_> {
                 let has = |at: &u32| self.layout.cell(name, Some(*at), span).is_ok();
                 let len = (0..).take_while(has).count() as u32;
                 self.layout.note_arithmetic(span);
-                Ok(Address { base: first, cell: None, index: Some((len, index)) })
+                Ok(Address::element(first, len, index))
             }
         }
     }
