@@ -122,7 +122,7 @@ impl InconclusiveReason {
 }
 
 /// The bound that limits the explored runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// The largest number of pending accesses that was tried. Some run has more.
     Buffers,
@@ -132,6 +132,8 @@ pub enum Bound {
     Preemptions(u32),
     /// The bound of a translation to SC.
     Contexts(contexts::Bound),
+    /// A bound of the front end that some run reaches, in words.
+    Source(String),
 }
 
 /// Why an engine cannot decide a problem.

@@ -371,6 +371,9 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
                 InconclusiveReason::Bound { bound: Bound::Contexts(bound), .. } => {
                     Some(context_bound_text(*bound))
                 }
+                InconclusiveReason::Bound { bound: Bound::Source(text), .. } => {
+                    Some(format!("in runs without {text}"))
+                }
                 _ => None,
             });
             let word = paint.unsure("sufficient");

@@ -57,6 +57,7 @@ pub fn reason_word(reason: &InconclusiveReason) -> &'static str {
             Bound::Preemptions(_) => "preemptions",
             Bound::Contexts(contexts::Bound::Switches(_)) => "contexts",
             Bound::Contexts(contexts::Bound::Ages(_)) => "delay",
+            Bound::Source(_) => "source-bound",
         },
         InconclusiveReason::Spurious => "spurious",
         InconclusiveReason::Unsupported { reason } => match reason {
@@ -106,6 +107,7 @@ fn explain_reason(inconclusive: &Inconclusive) -> String {
                 let within = context_bound_text(*bound);
                 return format!("no final state satisfies `final exists` {within}");
             }
+            (Bound::Source(text), _) => return format!("no violation in runs without {text}"),
             (Bound::Buffers, _) | (Bound::BuffersUpTo(_), true) => {}
         },
         InconclusiveReason::Unsupported { reason } => match reason {
@@ -146,12 +148,14 @@ pub fn reason_text(reason: &InconclusiveReason) -> Cow<'static, str> {
             Bound::Buffers | Bound::BuffersUpTo(_) | Bound::Preemptions(_) => {
                 "no final state found satisfies `final exists`, but buffers can grow further"
             }
+            Bound::Source(_) => "no final state found satisfies `final exists` within the bounds",
         },
         InconclusiveReason::Bound { bound, witness_missing: false } => match bound {
             Bound::Buffers => "buffers can grow further",
             Bound::BuffersUpTo(_) => "buffer bound reached",
             Bound::Preemptions(_) => "preemption bound reached",
             Bound::Contexts(_) => "context-switch bound reached",
+            Bound::Source(text) => return format!("some run has {text}").into(),
         },
         InconclusiveReason::Spurious => "the violation found may be spurious",
         InconclusiveReason::Unsupported { reason } => return reason.text(),
@@ -209,6 +213,7 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
             Bound::Buffers | Bound::BuffersUpTo(_) | Bound::Preemptions(_) => {
                 Some("raise --max-buffer")
             }
+            Bound::Source(_) => Some("make the program smaller, so that no run reaches the bound"),
         },
         InconclusiveReason::Bound { bound, witness_missing: false } => Some(match bound {
             Bound::Buffers if fixed => {
@@ -227,6 +232,9 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
             }
             Bound::Contexts(contexts::Bound::Ages(_)) => {
                 "raise --delay, or accept this bound with --accept-bounded"
+            }
+            Bound::Source(_) => {
+                "make the program smaller, or accept this bound with --accept-bounded"
             }
         }),
         InconclusiveReason::Spurious => {

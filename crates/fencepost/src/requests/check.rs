@@ -5,7 +5,7 @@ use crate::search::SearchOptions;
 use crate::source::Source;
 use fencepost_engines::robust::{Robust, RobustDefinition, RobustMethod};
 use fencepost_engines::{
-    Abstraction, Auto, Automata, Engine, Explicit, Stateless, Task, Translate,
+    Abstraction, Auto, Automata, Bounded, Engine, Explicit, Stateless, Task, Translate,
 };
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
@@ -52,7 +52,7 @@ pub enum EngineChoice {
 impl EngineChoice {
     /// Returns the engine.
     pub fn engine(self) -> Box<dyn Engine + Sync> {
-        match self {
+        let engine: Box<dyn Engine + Sync> = match self {
             EngineChoice::Auto => Box::new(Auto),
             EngineChoice::Explicit => Box::new(Explicit),
             EngineChoice::Abstraction { domain, k } => Box::new(Abstraction { domain, k }),
@@ -60,7 +60,8 @@ impl EngineChoice {
             EngineChoice::Stateless { preemptions } => Box::new(Stateless { preemptions }),
             EngineChoice::Translate { bound } => Box::new(Translate { bound }),
             EngineChoice::Robust { method, definition } => Box::new(Robust { method, definition }),
-        }
+        };
+        Box::new(Bounded(engine))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Checks expressions.
 
-use fencepost_ir::{BinOp, INT_LIMITS, Span, UnOp, Value};
+use fencepost_ir::{BinOp, INT_LIMITS, Span, UnOp, Value, is_int};
 
 use super::{Checker, Scope};
 use crate::fp::ast::{self, ExprKind as Ast};
@@ -29,7 +29,7 @@ impl Checker<'_> {
         }
         let span = expr.span;
         match &expr.kind {
-            Ast::Number(value) => match Value::try_from(*value) {
+            Ast::Number(value) => match i32::try_from(*value).map(Value::from) {
                 Ok(value) => Some(self.constant(value, Ty::Int, span)),
                 Err(_) => {
                     self.diagnostics
@@ -54,9 +54,9 @@ impl Checker<'_> {
                 let ty = operand.ty;
                 // A negative number is a constant, so that its type is checked as one.
                 if let (UnOp::Neg, ExprKind::Const(value)) = (op, &operand.kind)
-                    && let Some(value) = value.checked_neg()
+                    && is_int(-value)
                 {
-                    return Some(self.constant(value, ty, span));
+                    return Some(self.constant(-value, ty, span));
                 }
                 let pure = operand.pure;
                 Some(Expr { kind: ExprKind::Unary(*op, Box::new(operand)), ty, span, pure })

@@ -1,0 +1,157 @@
+//! Bounds of the front end: an engine that asks whether a run reaches one.
+//!
+//! A front end may cut runs at a bound, for example at the eighth nested call of a recursive
+//! function ([`Program::bounds`](fencepost_ir::Program::bounds)). An engine sees such a run as
+//! discarded. If the engine verifies the problem, it is asked once more, whether some run reaches a
+//! bound. If so, the verdict names the bound. Violations need no second question.
+//!
+//! Rejected: a search that reports both at once. Every engine would need a second kind of finding.
+
+use crate::engine::{Answer, Budget, Engine, Settings, Task};
+use crate::robust::RobustDefinition;
+use crate::verdict::{Bound, InconclusiveReason, Verdict};
+use fencepost_ir::{Expr, Op, Problem, Property, Violation};
+
+/// An engine that takes the bounds of the front end into account.
+pub struct Bounded(pub Box<dyn Engine + Sync>);
+
+impl Engine for Bounded {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn robust_definition(&self) -> Option<RobustDefinition> {
+        self.0.robust_definition()
+    }
+
+    fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        let answer = self.0.run(task, settings, budget);
+        if task.problem.program.bounds.is_empty() || !answer.verdict.is_verified() {
+            return answer;
+        }
+        let reason = self.reached_bound(task, settings, budget);
+        match reason {
+            Some(reason) => Answer { verdict: answer.verdict.weakened(reason), ..answer },
+            None => answer,
+        }
+    }
+
+    fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        let answer = self.0.outcomes(task, settings, budget);
+        if task.problem.program.bounds.is_empty() || answer.verdict.evidence().is_some() {
+            return answer;
+        }
+        match self.reached_bound(task, settings, budget) {
+            Some(reason) => {
+                let verdict = answer.verdict.weakened(reason);
+                Answer { verdict, outcomes_complete: false, ..answer }
+            }
+            None => answer,
+        }
+    }
+}
+
+impl Bounded {
+    /// Returns why the bounds restrict a verdict: a run reaches one of them, or this is not known.
+    fn reached_bound(
+        &self,
+        task: Task<'_>,
+        settings: Settings,
+        budget: Budget<'_>,
+    ) -> Option<InconclusiveReason> {
+        let question = with_bounds_as_assertions(task.problem);
+        let settings = Settings { shortest: false, certifiable: false, traces: 1, ..settings };
+        let found = self.0.run(Task { problem: &question, ..task }, settings, budget);
+        match found.verdict {
+            Verdict::Verified(_) => None,
+            Verdict::Inconclusive(inconclusive) => Some(inconclusive.reason().clone()),
+            Verdict::Violated(violated) => {
+                let Violation::Assertion(_, Some(label)) = violated.evidence().violation() else {
+                    panic!("only a bound can be violated in a verified program");
+                };
+                let mut bounds = task.problem.program.bounds.iter();
+                let bound = bounds.find(|bound| bound.label == label);
+                let bound = bound.expect("only a bound can be violated in a verified program");
+                let bound = Bound::Source(bound.text.clone());
+                Some(InconclusiveReason::Bound { bound, witness_missing: false })
+            }
+        }
+    }
+}
+
+/// Returns the problem whether a run reaches a bound: each bound is an assertion that fails.
+fn with_bounds_as_assertions(problem: &Problem) -> Problem {
+    let mut question = problem.without_requirements();
+    question.properties.push(Property::Assertions);
+    let program = &mut question.program;
+    let bounds = std::mem::take(&mut program.bounds);
+    for stmt in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
+        if bounds.iter().any(|bound| bound.label == stmt.label) && matches!(stmt.op, Op::Assume(_))
+        {
+            stmt.op = Op::Assert(Expr::Const(0));
+        }
+    }
+    question
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Explicit;
+    use fencepost_ir::{Bound as SourceBound, Label, LabelInfo, Pc, Program, Span, Stmt, Thread};
+    use fencepost_ir::{Reg, Register, Type};
+    use fencepost_models::ModelSpec;
+    use fencepost_search::{Cancel, Progress};
+
+    /// A thread that chooses 0 or 1 and reaches the bound if the number is at least `least`.
+    fn problem(least: i64) -> Problem {
+        let reg = Reg(0);
+        let small = Expr::Binary(
+            fencepost_ir::BinOp::Lt,
+            Box::new(Expr::Var(reg)),
+            Box::new(Expr::Const(least)),
+        );
+        let ops = [
+            (Label(0), Op::Choose { reg, lo: 0, hi: 1 }, 1),
+            (Label(0), Op::Branch { cond: small, then: Pc(3), otherwise: Pc(2) }, 0),
+            (Label(1), Op::Assume(Expr::Const(0)), 3),
+            (Label(0), Op::Halt, 0),
+        ];
+        let stmt = |(label, op, next)| Stmt { label, op, next: Pc(next), critical: false };
+        let info = |text: &str| LabelInfo {
+            span: Span::default(),
+            text: text.into(),
+            function: "t".into(),
+        };
+        let registers = vec![Register { name: "r".into(), ty: Type::INT }];
+        let code = ops.into_iter().map(stmt).collect();
+        let program = Program {
+            threads: vec![Thread { name: "t".into(), registers, code }],
+            labels: vec![info("r = ?"), info("f()")],
+            bounds: vec![SourceBound { label: Label(1), text: "deep recursion".into() }],
+            ..Program::default()
+        };
+        Problem { program, properties: vec![Property::Assertions], ..Problem::default() }
+    }
+
+    fn verdict(problem: &Problem) -> Verdict {
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let budget = Budget { cancel: &cancel, progress: &progress };
+        let model = ModelSpec::by_name("sc").expect("a built-in model");
+        let engine = Bounded(Box::new(Explicit));
+        engine.run(Task { problem, model: &model }, Settings::default(), budget).verdict
+    }
+
+    #[test]
+    fn a_bound_that_a_run_reaches_is_in_the_verdict() {
+        let verdict = verdict(&problem(1));
+        let bound = Bound::Source("deep recursion".into());
+        let reason = InconclusiveReason::Bound { bound, witness_missing: false };
+        assert_eq!(verdict.inconclusive_reason(), Some(&reason));
+    }
+
+    #[test]
+    fn a_bound_that_no_run_reaches_does_not_matter() {
+        assert!(verdict(&problem(2)).is_verified());
+    }
+}
