@@ -10,6 +10,7 @@
 //! DIVERGENCE: a body may use names that the file declares after it.
 
 mod assembly;
+mod atomics;
 mod bits;
 mod calls;
 mod constants;
@@ -21,7 +22,9 @@ mod initializers;
 mod intrinsics;
 mod layout;
 mod library;
+mod members;
 mod operators;
+mod records;
 mod scopes;
 mod statements;
 #[cfg(test)]

@@ -9,9 +9,7 @@ use super::scopes::Symbol;
 use super::{Checker, int, void};
 use crate::c::ast;
 use crate::c::codes;
-use crate::c::typed::{
-    Expr, ExprKind, FunctionType, Intrinsic, Stmt, StmtKind, Type, TypeKind,
-};
+use crate::c::typed::{Expr, ExprKind, FunctionType, Intrinsic, Stmt, StmtKind, Type, TypeKind};
 
 /// The prefix of functions whose body is atomic, a convention of SV-COMP.
 const ATOMIC_FUNCTION: &str = "__VERIFIER_atomic_";
@@ -197,8 +195,7 @@ impl Checker<'_> {
             .map(|function| function.name.as_str())
             .collect();
         let hint = self.suggestion(name, &similar);
-        let hint =
-            hint.unwrap_or_else(|| "give it a body: fencepost checks whole programs".into());
+        let hint = hint.unwrap_or_else(|| "give it a body: fencepost checks whole programs".into());
         self.error(codes::UNKNOWN_FUNCTION, span, format!("the function `{name}` has no body"))
             .label("its effect is not known")
             .related(declared, "declared here")

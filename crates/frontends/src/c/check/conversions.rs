@@ -149,8 +149,7 @@ impl Checker<'_> {
             return Some(convert(value, to));
         }
         let (from, target) = (self.type_text(&value.ty), self.type_text(&unqualified(to)));
-        let message =
-            format!("a value of type `{from}` cannot be {} `{target}`", purpose.phrase());
+        let message = format!("a value of type `{from}` cannot be {} `{target}`", purpose.phrase());
         let casts = is_scalar(&value.ty) && is_scalar(to);
         let found = self.error(codes::TYPE_MISMATCH, span, message);
         found.label(format!("this has type `{from}`"));

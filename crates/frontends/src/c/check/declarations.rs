@@ -102,7 +102,8 @@ impl Checker<'_> {
     pub(super) fn declare(&mut self, name: &ast::Name, symbol: Symbol) {
         if let Some((other, span)) = self.scopes.find_here(&name.text).cloned() {
             // A `typedef` may be repeated.
-            let same = matches!((&other, &symbol), (Symbol::Typedef(a), Symbol::Typedef(b)) if a == b);
+            let same =
+                matches!((&other, &symbol), (Symbol::Typedef(a), Symbol::Typedef(b)) if a == b);
             if !same && other != Symbol::Invalid {
                 self.duplicate(name, &other, span);
             }

@@ -10,9 +10,7 @@ use super::{Checker, FunctionInfo};
 use crate::c::ast;
 use crate::c::codes;
 use crate::c::source_map::FileKind;
-use crate::c::typed::{
-    Function, FunctionId, FunctionType, IntType, Type, TypeKind, Variable,
-};
+use crate::c::typed::{Function, FunctionId, FunctionType, IntType, Type, TypeKind, Variable};
 
 /// A label of the current function.
 #[derive(Debug)]

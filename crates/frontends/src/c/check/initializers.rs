@@ -437,9 +437,7 @@ impl Checker<'_> {
             ast::Initializer::Expr(expr) => expr,
         };
         match &ty.kind {
-            TypeKind::Array(element, _) => {
-                Some(is_char(element) && string_of(value).is_some())
-            }
+            TypeKind::Array(element, _) => Some(is_char(element) && string_of(value).is_some()),
             TypeKind::Record(_) => {
                 if let ast::ExprKind::Compound { ty: name, .. } = &expr.kind
                     && checked.is_none()

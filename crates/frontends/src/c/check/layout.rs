@@ -133,10 +133,16 @@ mod tests {
     #[test]
     fn fields_are_padded_to_their_alignment() {
         let mut layout = Layout::new(false, false);
-        assert_eq!([layout.add(1, 1, None), layout.add(4, 4, None), layout.add(1, 1, None)], [0, 4, 8]);
+        assert_eq!(
+            [layout.add(1, 1, None), layout.add(4, 4, None), layout.add(1, 1, None)],
+            [0, 4, 8]
+        );
         assert_eq!(layout.finish(None), (12, 4));
         let mut layout = Layout::new(false, true);
-        assert_eq!([layout.add(1, 1, None), layout.add(4, 4, None), layout.add(1, 1, None)], [0, 1, 5]);
+        assert_eq!(
+            [layout.add(1, 1, None), layout.add(4, 4, None), layout.add(1, 1, None)],
+            [0, 1, 5]
+        );
         assert_eq!(layout.finish(None), (6, 1));
         let mut layout = Layout::new(true, false);
         assert_eq!([layout.add(1, 1, None), layout.add(8, 8, None)], [0, 0]);

@@ -18,7 +18,7 @@ use crate::c::typed::{
 };
 
 /// Returns an operator as C writes it.
-fn symbol(op: BinaryOp) -> &'static str {
+pub(super) fn symbol(op: BinaryOp) -> &'static str {
     match op {
         BinaryOp::Add => "+",
         BinaryOp::Sub => "-",
@@ -286,7 +286,8 @@ impl Checker<'_> {
         let ty = unqualified(&place.ty);
         let (computed, value) = match (&ty.kind, &value.ty.kind) {
             (TypeKind::Int(target), TypeKind::Int(other)) => {
-                let computed = if is_shift(op) { promoted(*target) } else { common(*target, *other) };
+                let computed =
+                    if is_shift(op) { promoted(*target) } else { common(*target, *other) };
                 let computed = int_type(computed);
                 let value = convert(value, &computed);
                 (computed, value)

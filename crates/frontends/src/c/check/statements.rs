@@ -67,7 +67,9 @@ impl Checker<'_> {
                 }
                 Some(StmtKind::Continue)
             }
-            ast::StmtKind::Return(value) => return self.return_statement(value.as_ref(), stmt, out),
+            ast::StmtKind::Return(value) => {
+                return self.return_statement(value.as_ref(), stmt, out);
+            }
             ast::StmtKind::Asm(asm) => self.assembly(asm, stmt.span).map(StmtKind::Expr),
         };
         if let Some(kind) = kind {
