@@ -18,11 +18,7 @@ use crate::orders::MemoryOrder;
 impl Checker<'_> {
     /// Checks the pointer of an atomic operation. Returns it with the type of the object.
     fn target_argument(&mut self, call: &Call<'_>) -> Option<(Expr, Type)> {
-        let position = match call.name {
-            "__VERIFIER_hp_protect" => 1,
-            _ => 0,
-        };
-        let pointer = self.pointer_argument(call, position)?;
+        let pointer = self.pointer_argument(call, 0)?;
         let place = self.pointee(pointer.clone())?;
         Some((pointer, unqualified(&place.ty)))
     }
@@ -110,12 +106,6 @@ impl Checker<'_> {
                 let value = convert(constant(0, int(), span), &ty);
                 let order = call.order(MemoryOrder::Release);
                 call.expr(Intrinsic::AtomicStore { pointer, value, order }, void())
-            }
-            // A hazard pointer of a correct scheme: the object stays valid, so that the protected
-            // pointer is loaded once.
-            Known::HazardProtect => {
-                let order = call.order(MemoryOrder::Acquire);
-                call.expr(Intrinsic::AtomicLoad { pointer, order }, ty)
             }
             _ => return None,
         })

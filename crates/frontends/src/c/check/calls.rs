@@ -32,7 +32,10 @@ impl Checker<'_> {
                     let index = *index;
                     let info = &self.functions[index];
                     let result = info.ty.result.clone();
-                    if info.definition.is_none() || name == ASSUME_OR_ABORT {
+                    // Our headers count bits in a loop, for programs that take the address.
+                    let counts_bits = matches!(known(name), Some(Known::Bits(..)));
+                    let is_library = info.definition.is_none() || counts_bits;
+                    if is_library || name == ASSUME_OR_ABORT {
                         let result = Some(result);
                         return self.library_call(name, result, arguments, span, function.span);
                     }

@@ -18,9 +18,6 @@ use crate::c::orders::order_value;
 use crate::c::typed::{BinaryOp, Expr, ExprKind, Intrinsic, Place, PlaceKind, Type, TypeKind};
 use crate::orders::MemoryOrder;
 
-/// The size of a hazard pointer.
-const HAZARD_POINTER: i64 = 8;
-
 /// A call of a known function.
 #[derive(Debug)]
 pub(super) struct Call<'e> {
@@ -67,15 +64,13 @@ fn arity(known: &Known) -> RangeInclusive<usize> {
         | Known::Exit
         | Known::Nondet(_)
         | Known::NoEffect
-        | Known::Rejected(_)
-        | Known::HazardAllocate => 0..=ANY,
+        | Known::Rejected(_) => 0..=ANY,
         Known::Allocate | Known::Free => 1..=1,
         Known::AllocateAligned | Known::AllocateZero | Known::Reallocate => 2..=2,
         Known::AllocateInto | Known::MemoryCopy | Known::MemorySet => 3..=3,
         Known::Expect | Known::Same => 1..=3,
         Known::IsConstant | Known::Bits(..) => 1..=1,
         Known::MachineFence(_) => 0..=0,
-        Known::HazardProtect => 2..=2,
     }
 }
 
@@ -109,8 +104,7 @@ impl Checker<'_> {
             | Known::SyncFetch(..)
             | Known::SyncSwap(_)
             | Known::SyncExchange
-            | Known::SyncRelease
-            | Known::HazardProtect => self.atomic(known, call),
+            | Known::SyncRelease => self.atomic(known, call),
             Known::Fence => {
                 let order = self.int_argument(&call.arguments[0], "a memory order")?;
                 Some(call.expr(Intrinsic::Fence { order }, void()))
@@ -167,8 +161,7 @@ impl Checker<'_> {
             | Known::AllocateInto
             | Known::AllocateZero
             | Known::Reallocate
-            | Known::Free
-            | Known::HazardAllocate => self.allocation(known, call),
+            | Known::Free => self.allocation(known, call),
             Known::MemoryCopy => {
                 let target = self.pointer_argument(call, 0)?;
                 let source = self.pointer_argument(call, 1)?;
@@ -308,13 +301,6 @@ impl Checker<'_> {
                 let pointer = self.value(&call.arguments[0])?;
                 let pointer = self.assignable(pointer, &void_pointer(), Purpose::Pass)?;
                 call.expr(Intrinsic::Free { pointer }, void())
-            }
-            Known::HazardAllocate => {
-                let made = allocate(constant(HAZARD_POINTER, size_type(), span), true);
-                match &call.result {
-                    Some(ty) if is_scalar(ty) => convert(made, ty),
-                    _ => made,
-                }
             }
             _ => allocate(self.scalar_argument(call, 0, &size_type())?, false),
         })

@@ -110,10 +110,6 @@ pub(super) enum Known {
     Bits(BitCount, u8),
     /// `()`.
     MachineFence(FenceKinds),
-    /// `()`: a hazard pointer of GenMC.
-    HazardAllocate,
-    /// `(hazard pointer, p)`.
-    HazardProtect,
     /// Not supported: what to do instead.
     Rejected(&'static str),
 }
@@ -243,10 +239,6 @@ fn verifier(name: &str) -> Option<Known> {
         "malloc" => Known::Allocate,
         "malloc_aligned" => Known::AllocateAligned,
         "free" => Known::Free,
-        // Hazard pointers of GenMC. A correct scheme is assumed, so nothing is freed too early.
-        "hp_alloc" => Known::HazardAllocate,
-        "hp_protect" => Known::HazardProtect,
-        "hp_clear" | "hp_free" | "hp_retire" => Known::NoEffect,
         // Annotations that make GenMC faster.
         "loop_begin" | "loop_bound" | "spin_start" | "spin_end" | "faiZNE_spin_end"
         | "lockZNE_spin_end" | "kill_thread" | "optional" | "opt_begin" | "opt_end"
@@ -336,6 +328,9 @@ fn c_library(name: &str) -> Option<Known> {
         }
         "scanf" | "fscanf" | "sscanf" | "fgets" | "getchar" | "read" | "fread" => {
             Known::Rejected("use `__VERIFIER_nondet_int()` for an unknown input")
+        }
+        "sprintf" | "snprintf" | "vsprintf" | "vsnprintf" => {
+            Known::Rejected("use `printf`: output has no effect")
         }
         "setjmp" | "longjmp" | "fork" | "signal" | "sigaction" => {
             Known::Rejected("programs consist of threads and calls")
