@@ -6,11 +6,13 @@
 //!
 //! - [`source_map`]: the files of a translation unit.
 //! - [`ast`]: the syntax tree.
+//! - [`check`]: builds the typed tree.
 //! - [`codes`]: the codes of diagnostics.
 //! - [`typed`]: the tree with types, sizes and conversions.
 //! - [`orders`]: the values of memory orders.
 
 pub mod ast;
+pub mod check;
 pub mod codes;
 pub mod orders;
 pub mod source_map;

@@ -197,6 +197,7 @@ pub struct Stmt {
 /// The kinds of statements.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(missing_docs, reason = "the variants are the statements of C")]
+#[expect(clippy::large_enum_variant, reason = "a tree is built and read once")]
 pub enum StmtKind {
     Expr(Expr),
     /// `{ ... }` in the source. `close` is the closing brace.
