@@ -19,7 +19,6 @@ mod aux;
 mod blocks;
 mod calls;
 mod cleanup;
-pub mod codes;
 mod constants;
 mod control;
 mod copies;
@@ -47,6 +46,7 @@ use std::rc::Rc;
 use fencepost_ir::{Diagnostics, Problem, Span};
 
 use crate::Request;
+use crate::c::codes;
 use crate::c::source_map::SourceMap;
 use crate::c::typed::Program;
 use labels::Labels;
@@ -65,7 +65,7 @@ pub fn lower(
 ) -> Option<Problem> {
     let start = Span { line: 1, column: 1, ..Span::default() };
     let Some(main) = program.main else {
-        let code = super::codes::NO_MAIN;
+        let code = codes::NO_MAIN;
         diagnostics
             .error(code, start, "there is no function `main`")
             .hint("add `int main() { ... }`, which creates the threads");

@@ -8,7 +8,7 @@
 use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Span};
 
 use super::arithmetic::{Val, convert};
-use super::codes;
+use crate::c::codes;
 use super::layout::{POINTER, scalar_type};
 use super::places::{Cell, Spot};
 use super::thread::Lowerer;

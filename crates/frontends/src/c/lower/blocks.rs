@@ -11,7 +11,7 @@
 use fencepost_ir::{Expr, Op, Span};
 
 use super::arithmetic::Val;
-use super::codes;
+use crate::c::codes;
 use super::thread::{Lowerer, Prefix};
 
 /// The largest number of statements of the prefix.

@@ -7,7 +7,7 @@ use fencepost_ir::{Expr, Span};
 
 use super::access::pointee_type;
 use super::arithmetic::Val;
-use super::codes;
+use crate::c::codes;
 use super::layout::{Scalar, limits, size_of};
 use super::places::{Spot, move_spot};
 use super::thread::Lowerer;

@@ -8,7 +8,7 @@
 use fencepost_ir::{BinOp, Expr, Op, PoolId, Span, WideOp};
 
 use super::arithmetic::{Val, binary};
-use super::codes;
+use crate::c::codes;
 use super::layout::{INT, POINTER, size_of};
 use super::plan::ObjectId;
 use super::thread::Lowerer;

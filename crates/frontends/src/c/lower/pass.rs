@@ -12,7 +12,7 @@ use fencepost_ir::{
 
 use super::aux;
 use super::cleanup;
-use super::codes;
+use crate::c::codes;
 use super::constants;
 use super::effects::Effects;
 use super::expressions::Value;
@@ -109,7 +109,7 @@ impl<'p> Pass<'p> {
         }
         self.next.threads = self.starts.len() as u32;
         if self.memory.locations.len() as u64 > limits::LOCATIONS {
-            self.stop(codes::TOO_LARGE, span, "the program has too many locations".into());
+            self.stop(codes::PROGRAM_TOO_LARGE, span, "the program has too many locations".into());
         }
         if !self.stopped {
             self.find_escapes();
@@ -194,7 +194,7 @@ impl<'p> Pass<'p> {
         span: Span,
     ) -> Option<u32> {
         if self.starts.len() as u64 >= limits::THREADS {
-            self.stop(codes::TOO_LARGE, span, "the program creates too many threads".into());
+            self.stop(codes::PROGRAM_TOO_LARGE, span, "the program creates too many threads".into());
             return None;
         }
         self.starts.push(Start { function, argument, is_certain: true, span });
@@ -301,7 +301,7 @@ impl<'p> Pass<'p> {
                 "use a struct, or members of the same size",
             ),
             LayoutError::TooLarge => {
-                self.error(codes::TOO_LARGE, span, "this object is too large".into(), "make it smaller");
+                self.error(codes::PROGRAM_TOO_LARGE, span, "this object is too large".into(), "make it smaller");
             }
         }
     }
@@ -351,7 +351,7 @@ impl<'p> Pass<'p> {
                         }
                     }
                     _ => self.error(
-                        codes::INITIALIZER,
+                        codes::INITIAL_VALUE,
                         item.value.span,
                         format!("the initialiser of `{}` is not a constant", global.name),
                         "assign the value at the beginning of `main`",

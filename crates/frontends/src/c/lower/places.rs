@@ -7,7 +7,7 @@
 use fencepost_ir::{Address, BinOp, Expr, Loc, Pointer, Reg, Span, Value, WideOp};
 
 use super::arithmetic::{Val, binary, element, offset, select};
-use super::codes;
+use crate::c::codes;
 use super::layout::{POINTER, scalar_type, size_of};
 use super::plan::ObjectId;
 use super::thread::{Lowerer, Slot};

@@ -7,7 +7,7 @@ use fencepost_ir::{Expr, Label, Op, Reg, Span};
 
 use super::pass::Pass;
 use super::arithmetic::Val;
-use super::codes;
+use crate::c::codes;
 use super::effects::Writes;
 use super::labels::Position;
 use super::layout::scalar_type;
@@ -203,7 +203,7 @@ impl<'p> Lowerer<'_, 'p> {
         }
         let span = self.shown(span);
         let what = if code < limits::STATEMENTS { "registers" } else { "statements" };
-        self.pass.stop(codes::TOO_LARGE, span, format!("a thread has too many {what}"));
+        self.pass.stop(codes::PROGRAM_TOO_LARGE, span, format!("a thread has too many {what}"));
         self.state = None;
         false
     }
@@ -214,7 +214,7 @@ impl<'p> Lowerer<'_, 'p> {
         if self.pass.fuel == 0 && !self.pass.stopped {
             let span = self.shown(span);
             let message = "the program is too large after all calls are inlined";
-            self.pass.stop(codes::TOO_LARGE, span, message.into());
+            self.pass.stop(codes::PROGRAM_TOO_LARGE, span, message.into());
         }
         !self.pass.stopped
     }
@@ -227,7 +227,7 @@ impl<'p> Lowerer<'_, 'p> {
     ) -> Option<T> {
         if self.depth >= limits::LOWERING_DEPTH {
             let span = self.shown(span);
-            self.pass.stop(codes::TOO_DEEP, span, "the nesting of calls is too deep".into());
+            self.pass.stop(codes::NESTED_CALLS, span, "the nesting of calls is too deep".into());
             self.state = None;
             return None;
         }

@@ -14,7 +14,7 @@ use fencepost_ir::{BinOp, Expr, Op, Reg, Span};
 
 use super::arithmetic::{Val, binary};
 use super::aux::{self, Aux};
-use super::codes;
+use crate::c::codes;
 use super::layout::{INT, POINTER};
 use super::memory::function_at;
 use super::thread::{Lowerer, Prefix};
