@@ -159,6 +159,9 @@ impl<'a> Checker<'a> {
                     self.declaration(declaration, &mut Vec::new());
                 }
                 ast::Item::Function(definition) => self.function_definition(definition),
+                ast::Item::StaticAssert { condition, .. } => {
+                    self.static_assert(condition);
+                }
             }
         }
     }

@@ -55,10 +55,6 @@ pub(super) fn select(condition: Val, a: Val, b: Val) -> Val {
     }
 }
 
-/// Returns 1 if the value is 0, else 0.
-pub(super) fn not(a: Val) -> Val {
-    Expr::Unary(UnOp::Not, Box::new(a)).fold_top()
-}
 
 /// Returns whether the evaluation of an expression may fault.
 pub(super) fn can_fault(value: &Val) -> bool {

@@ -4,11 +4,11 @@
 //! allowed ones. Loads go to temporaries.
 
 use fencepost_ir::assemble::Target;
-use fencepost_ir::{BinOp, Expr, Op, Span};
+use fencepost_ir::{BinOp, Expr, Span};
 
 use super::access::order_of_access;
 use super::arithmetic::{
-    Val, apply, binary, complement, difference, element, negate, not, select,
+    Val, apply, binary, complement, difference, element, negate, select,
 };
 use super::layout::{INT, POINTER, scalar_type};
 use super::memory::function_address;
@@ -506,16 +506,6 @@ impl<'p> Lowerer<'_, 'p> {
         self.code.bind(inside);
         self.state = state;
         value
-    }
-
-    /// Emits `!value` as a condition that must hold, else a failure.
-    pub(super) fn fail_unless(&mut self, condition: Val, span: Span, kind: &'static str) {
-        self.pass.has_assertions = true;
-        match condition.as_const() {
-            Some(0) => self.assert(Expr::Const(0), span, kind),
-            Some(_) => {}
-            None => self.emit(Op::Assert(not(not(condition))), span, kind),
-        }
     }
 }
 

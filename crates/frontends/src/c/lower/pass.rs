@@ -100,7 +100,7 @@ impl<'p> Pass<'p> {
         self.initialize();
         let span = self.program.functions.get(main.0 as usize).map_or(Span::default(), |f| f.span);
         let argument = Some(0);
-        self.starts.push(Start { function: main, argument, is_certain: true, span });
+        self.starts.push(Start { function: main, argument, is_certain: true });
         let mut at = 0;
         while at < self.starts.len() && !self.stopped {
             let thread = self.lower_thread(at as u32);
@@ -197,7 +197,7 @@ impl<'p> Pass<'p> {
             self.stop(codes::PROGRAM_TOO_LARGE, span, "the program creates too many threads".into());
             return None;
         }
-        self.starts.push(Start { function, argument, is_certain: true, span });
+        self.starts.push(Start { function, argument, is_certain: true });
         Some(self.starts.len() as u32 - 1)
     }
 

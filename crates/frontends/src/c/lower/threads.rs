@@ -40,8 +40,6 @@ pub(super) struct Start {
     pub(super) argument: Option<i64>,
     /// Whether the thread is created in every run that ends.
     pub(super) is_certain: bool,
-    /// The position of the creation.
-    pub(super) span: Span,
 }
 
 impl<'p> Lowerer<'_, 'p> {
