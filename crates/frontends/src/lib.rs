@@ -29,6 +29,7 @@ pub mod litmus;
 pub mod orders;
 pub mod repair;
 
+pub use c::CFrontend;
 pub use edit::{EditError, TextEdit};
 pub use fences::FenceSyntax;
 pub use fp::FpFrontend;
@@ -97,7 +98,7 @@ pub struct Request<'a> {
 }
 
 /// All front ends.
-static FRONTENDS: [&dyn Frontend; 2] = [&FpFrontend, &LitmusFrontend];
+static FRONTENDS: [&dyn Frontend; 3] = [&FpFrontend, &LitmusFrontend, &CFrontend];
 
 /// Returns the front end for a file extension (without the dot).
 pub fn by_extension(extension: &str) -> Option<&'static dyn Frontend> {

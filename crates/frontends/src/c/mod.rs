@@ -10,14 +10,20 @@
 //! - [`headers`]: our own headers.
 //! - [`parse`]: builds the syntax tree.
 //! - [`ast`]: the syntax tree.
+//! - [`check`]: builds the typed tree.
 //! - [`typed`]: the tree with types, sizes and conversions.
+//! - [`lower`](mod@lower): builds the program representation.
 //! - [`orders`]: the values of memory orders.
+//! - [`frontend`]: all steps together.
 //! - [`codes`]: the codes of diagnostics.
 
 pub mod ast;
+pub mod check;
 pub mod codes;
+pub mod frontend;
 pub mod headers;
 pub mod literals;
+pub mod lower;
 pub mod orders;
 pub mod parse;
 pub mod preprocess;
@@ -25,5 +31,6 @@ pub mod source_map;
 pub mod tokens;
 pub mod typed;
 
+pub use frontend::CFrontend;
 pub use parse::parse_unit;
 pub use preprocess::PreprocessOptions;

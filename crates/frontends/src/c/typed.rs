@@ -30,12 +30,20 @@ pub enum TypeKind {
     Int(IntType),
     /// A pointer.
     Pointer(Box<Type>),
-    /// An array with its number of elements.
+    /// An array with its number of elements: 0 for a flexible array member.
     Array(Box<Type>, u64),
     /// A `struct` or `union`.
     Record(RecordId),
     /// A function.
     Function(Box<FunctionType>),
+    /// `double`, `__int128` and others. A program may declare objects of such a type, but the typed
+    /// tree has no expression of it and no access to such an object.
+    Unsupported {
+        /// The name for messages.
+        name: String,
+        /// The size and alignment in bytes.
+        size: u64,
+    },
 }
 
 /// An integer type.
@@ -84,7 +92,8 @@ pub struct Record {
     pub name: String,
     /// Whether it is a `union`: all fields have offset 0.
     pub is_union: bool,
-    /// The fields, with those of anonymous members in place.
+    /// The fields. An anonymous member is one field, whose type is a record with its fields. Bit
+    /// fields are not in the list: the checker rejects accesses to them.
     pub fields: Vec<Field>,
     /// The size in bytes, with padding.
     pub size: u64,
@@ -188,6 +197,7 @@ pub struct Stmt {
 /// The kinds of statements.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(missing_docs, reason = "the variants are the statements of C")]
+#[expect(clippy::large_enum_variant, reason = "a tree is built and read once")]
 pub enum StmtKind {
     Expr(Expr),
     /// `{ ... }` in the source. `close` is the closing brace.

@@ -1,0 +1,234 @@
+//! Loads and stores of scalars, with the fences of their memory orders.
+//!
+//! An access with an order is a plain access between fences ([`crate::orders`]). Atomic blocks access
+//! memory directly, so their accesses have no fences. Plain and volatile accesses have none either.
+//!
+//! A location may be accessed with the other sign. Then the value is converted.
+
+use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Span};
+
+use super::arithmetic::{Val, convert};
+use crate::c::codes;
+use super::layout::{POINTER, scalar_type};
+use super::places::{Cell, Spot};
+use super::thread::Lowerer;
+use crate::c::orders::order_of_value;
+use crate::c::typed::{Access, Expr as TypedExpr, IntType, Type, TypeKind};
+use crate::orders::MemoryOrder;
+
+/// Returns the memory order of a use of an object by name.
+pub(super) fn order_of_access(access: Access) -> MemoryOrder {
+    match access {
+        Access::Plain | Access::Volatile => MemoryOrder::Relaxed,
+        Access::SeqCst => MemoryOrder::SeqCst,
+    }
+}
+
+impl<'p> Lowerer<'_, 'p> {
+    /// Converts a value to an integer type.
+    pub(super) fn converted(&self, value: Val, to: IntType) -> Val {
+        convert(value, to, &|reg| self.registers.limits(reg))
+    }
+
+    /// Emits a fence of a memory order.
+    pub(super) fn emit_order_fence(&mut self, kinds: FenceKinds, kind: &'static str, span: Span) {
+        if kinds != FenceKinds::default() && !self.is_atomic() {
+            self.emit(Op::Fence(kinds), span, kind);
+        }
+    }
+
+    /// Loads a scalar.
+    pub(super) fn load(&mut self, cell: &Cell, ty: &Type, order: MemoryOrder, span: Span) -> Val {
+        let ty = scalar_type(ty).unwrap_or(POINTER);
+        match cell {
+            Cell::Value(value) => value.clone(),
+            Cell::Register(reg, own) => {
+                let value = self.register_value(*reg);
+                if own.signed == ty.signed { value } else { self.converted(value, ty) }
+            }
+            Cell::Memory { at, scalar, ty: own } => {
+                if let Some((id, number)) = scalar {
+                    self.pass.note_access(self.thread, *id, *number, true, false);
+                }
+                if let Some(value) = self.known_location(at) {
+                    return Expr::Const(value);
+                }
+                let Some((before, after)) = order.load_fences() else {
+                    self.invalid_order(order, "a load", span);
+                    return Expr::Const(0);
+                };
+                let is_mixed = ty.bits < 64
+                    && (own.is_some_and(|own| own.signed != ty.signed)
+                        || self.pass.plan.mixed_signs.contains(&ty.bits));
+                let reg = self.temporary(if is_mixed { POINTER } else { ty });
+                self.emit_order_fence(before, "fence before", span);
+                self.emit(Op::Load { reg, from: at.clone() }, span, "load");
+                self.know(reg, None);
+                self.emit_order_fence(after, "fence after", span);
+                if is_mixed { self.converted(Expr::Var(reg), ty) } else { Expr::Var(reg) }
+            }
+        }
+    }
+
+    /// Stores a scalar. `number` distinguishes the stores of one source position.
+    pub(super) fn store(
+        &mut self,
+        cell: &Cell,
+        value: Val,
+        order: MemoryOrder,
+        span: Span,
+        number: u32,
+    ) {
+        match cell {
+            Cell::Value(_) => {}
+            Cell::Register(reg, own) => {
+                let value = self.converted(value, *own);
+                self.assign(*reg, value, span, number);
+            }
+            Cell::Memory { at, scalar, ty } => {
+                let Some((before, after)) = order.store_fences() else {
+                    return self.invalid_order(order, "a store", span);
+                };
+                let value = match ty {
+                    Some(ty) => self.converted(value, *ty),
+                    None => value,
+                };
+                let constant = value.as_const();
+                self.emit_order_fence(before, "fence before", span);
+                let op = Op::Store { to: at.clone(), value };
+                self.emit_numbered(op, span, "store", number);
+                self.emit_order_fence(after, "fence after", span);
+                if let Some((id, scalar)) = scalar {
+                    self.pass.note_access(self.thread, *id, *scalar, false, true);
+                    let wide = ty.is_some_and(|ty| ty.bits == 64);
+                    if wide && self.pass.plan.is_only_writer(self.thread, *id, *scalar) {
+                        self.know_location(at, constant);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes that an update writes a cell.
+    pub(super) fn note_update(&mut self, cell: &Cell) {
+        if let Cell::Memory { at, scalar: Some((id, scalar)), .. } = cell {
+            self.pass.note_access(self.thread, *id, *scalar, true, true);
+            let at = at.clone();
+            self.know_location(&at, None);
+        }
+    }
+
+    fn known_location(&self, at: &Address) -> Option<i64> {
+        let loc = at.as_fixed()?;
+        self.state.as_ref()?.locations.get(&loc).copied()
+    }
+
+    fn know_location(&mut self, at: &Address, constant: Option<i64>) {
+        if let (Some(state), Some(loc)) = (&mut self.state, at.as_fixed()) {
+            match constant {
+                Some(value) => state.locations.insert(loc, value),
+                None => state.locations.remove(&loc),
+            };
+        }
+    }
+
+    /// Evaluates a memory order. Reports an error if it is not a constant.
+    pub(super) fn order(&mut self, order: &'p TypedExpr) -> MemoryOrder {
+        let value = self.value(order);
+        let known = value.as_const().and_then(order_of_value);
+        known.unwrap_or_else(|| {
+            if self.is_live() {
+                self.error(
+                    codes::MEMORY_ORDER,
+                    order.span,
+                    "the memory order is not a constant".into(),
+                    "pass a constant such as `memory_order_acquire`",
+                );
+            }
+            MemoryOrder::SeqCst
+        })
+    }
+
+    pub(super) fn invalid_order(&mut self, order: MemoryOrder, what: &str, span: Span) {
+        self.error(
+            codes::MEMORY_ORDER,
+            span,
+            format!("{what} cannot have the memory order `{}`", order.name()),
+            "use an order that C11 allows here",
+        );
+    }
+
+    /// Returns the cell behind a pointer, and the type of the scalar there.
+    pub(super) fn pointee_cell(&mut self, pointer: &'p TypedExpr) -> (Cell, Type) {
+        let ty = pointee_type(pointer);
+        let spot = self.pointee(pointer);
+        if scalar_type(&ty).is_none() {
+            self.error(
+                codes::RECORD_ACCESS,
+                pointer.span,
+                "an atomic access to a whole record is not supported".into(),
+                "use an atomic integer or pointer",
+            );
+            return (Cell::Value(Expr::Const(0)), Type::int(32, true));
+        }
+        (self.cell(spot, &ty, pointer.span), ty)
+    }
+
+    /// Loads all scalars of a record.
+    pub(super) fn load_record(&mut self, spot: &Spot, ty: &Type, span: Span) -> Vec<Val> {
+        let scalars = self.pass.scalars(ty, span);
+        let mut values = Vec::new();
+        for scalar in scalars.iter() {
+            let part = super::places::move_spot(spot.clone(), scalar.offset);
+            let part_ty = Type::plain(TypeKind::Int(scalar.ty));
+            let cell = self.cell(part, &part_ty, span);
+            values.push(self.load(&cell, &part_ty, MemoryOrder::Relaxed, span));
+        }
+        values
+    }
+
+    /// Stores all scalars of a record.
+    pub(super) fn store_record(&mut self, spot: &Spot, ty: &Type, values: Vec<Val>, span: Span) {
+        let scalars = self.pass.scalars(ty, span);
+        for (number, (scalar, value)) in scalars.iter().zip(values).enumerate() {
+            let part = super::places::move_spot(spot.clone(), scalar.offset);
+            let part_ty = Type::plain(TypeKind::Int(scalar.ty));
+            let cell = self.cell(part, &part_ty, span);
+            self.store(&cell, value, MemoryOrder::Relaxed, span, number as u32);
+        }
+    }
+
+    /// Copies a value that may change to a temporary.
+    pub(super) fn keep(&mut self, value: Val, ty: IntType, span: Span) -> Val {
+        let mut changes = false;
+        value.for_each_var(&mut |reg| changes |= !self.temporaries.contains(reg));
+        if !changes {
+            return value;
+        }
+        let reg = self.temporary(ty);
+        self.assign(reg, value, span, 0);
+        self.register_value(reg)
+    }
+
+    /// Emits a nondeterministic choice.
+    pub(super) fn choose(&mut self, ty: IntType, lo: i64, hi: i64, span: Span) -> Val {
+        let reg = self.temporary(ty);
+        self.emit(Op::Choose { reg, lo, hi }, span, "choose");
+        self.know(reg, None);
+        Expr::Var(reg)
+    }
+}
+
+/// Returns the type that a pointer points to.
+pub(super) fn pointee_type(pointer: &TypedExpr) -> Type {
+    match &pointer.ty.kind {
+        TypeKind::Pointer(to) => (**to).clone(),
+        _ => Type::plain(TypeKind::Void),
+    }
+}
+
+/// Returns the condition that two values are equal.
+pub(super) fn equal(a: Val, b: Val) -> Val {
+    super::arithmetic::binary(BinOp::Eq, a, b)
+}
+

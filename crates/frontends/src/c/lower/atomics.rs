@@ -1,0 +1,446 @@
+//! Read-modify-write operations.
+//!
+//! An update of the program representation yields the old value, but a compare-and-swap only yields
+//! whether it succeeds. If the old value is used, compare-and-exchange becomes
+//!
+//! ```text
+//! again: found = fetch_add(x, 0)       a load with the ordering of an update
+//!        if found != expected: done
+//!        ok = cas(x, expected, new)
+//!        if !ok: again                 another thread wrote x, and nothing has changed yet
+//! done:
+//! ```
+//!
+//! This is observably one step: the first access changes nothing. The fence after the operation is
+//! that of the success or the failure order. A weak compare-and-exchange is treated as a strong one:
+//! it never fails spuriously. A call of Linux with full order is only a load if it fails: it begins
+//! with a load, and the fences are around the compare-and-swap.
+//!
+//! Operators that are no update (`*=`, `<<=`, ...) on an `_Atomic` object are an atomic block.
+
+use fencepost_ir::{BinOp, Expr, FenceKinds, Op, Reg, Span, Update, WideOp};
+
+use super::access::{equal, order_of_access};
+use super::arithmetic::{Val, apply, binary, element};
+use super::layout::{POINTER, limits, scalar_type, size_of};
+use super::places::Cell;
+use super::thread::Lowerer;
+use crate::c::typed::{
+    Access, BinaryOp, Expr as TypedExpr, ExprKind, IntType, Type, TypeKind, Yields,
+};
+use crate::orders::MemoryOrder;
+
+const BOOL: IntType = IntType { bits: 8, signed: false, is_bool: true };
+
+/// A compare-and-exchange on a cell.
+pub(super) struct Exchange {
+    pub(super) cell: Cell,
+    pub(super) ty: IntType,
+    pub(super) expected: Val,
+    pub(super) desired: Val,
+    pub(super) success: MemoryOrder,
+    pub(super) failure: MemoryOrder,
+}
+
+impl<'p> Lowerer<'_, 'p> {
+    /// Evaluates `place op= value`, `++place`, `place--`. Returns the value of the expression.
+    pub(super) fn modify(&mut self, expr: &'p TypedExpr, is_used: bool) -> Val {
+        let ExprKind::Modify { place, op, value, computed, yields_old, access } = &expr.kind else {
+            return Expr::Const(0);
+        };
+        let span = expr.span;
+        let ty = scalar_type(&place.ty).unwrap_or(POINTER);
+        let spot = self.spot(place);
+        let amount = self.value(value);
+        let cell = self.cell(spot, &place.ty, span);
+        let size = match &place.ty.kind {
+            TypeKind::Pointer(to) => Some(size_of(self.pass.program, to) as i64),
+            _ => None,
+        };
+        let is_memory = matches!(cell, Cell::Memory { .. });
+        let is_update = !ty.is_bool
+            && matches!(
+                op,
+                BinaryOp::Add
+                    | BinaryOp::Sub
+                    | BinaryOp::BitAnd
+                    | BinaryOp::BitOr
+                    | BinaryOp::BitXor
+            );
+        if *access == Access::SeqCst && is_memory && is_update {
+            let amount = match size {
+                Some(size) => element(Expr::Const(0), amount, size),
+                None => self.converted(amount, ty),
+            };
+            let yields = if *yields_old { Yields::Old } else { Yields::New };
+            return self.fetch(&cell, ty, *op, amount, MemoryOrder::SeqCst, (yields, is_used), span);
+        }
+        let in_block = *access == Access::SeqCst && is_memory;
+        let order = if in_block { MemoryOrder::Relaxed } else { order_of_access(*access) };
+        let (before, after) = order_of_access(*access).update_fences();
+        if in_block {
+            self.emit_order_fence(before, "fence before", span);
+            self.begin_atomic(span);
+        }
+        let mut old = self.load(&cell, &place.ty, order, span);
+        if *yields_old && is_used {
+            old = self.keep(old, ty, span);
+        }
+        let new = match size {
+            Some(size) => {
+                let amount = match op {
+                    BinaryOp::Sub => binary(BinOp::Wide(WideOp::Sub), Expr::Const(0), amount),
+                    _ => amount,
+                };
+                element(old.clone(), amount, size)
+            }
+            None => {
+                let wide = scalar_type(computed).unwrap_or(ty);
+                let operand = self.converted(old.clone(), wide);
+                let result = apply(*op, wide, operand, amount);
+                self.converted(result, ty)
+            }
+        };
+        self.store(&cell, new.clone(), order, span, 0);
+        if in_block {
+            self.end_atomic(span);
+            self.emit_order_fence(after, "fence after", span);
+        }
+        match (&cell, *yields_old) {
+            (_, true) => old,
+            (Cell::Register(reg, _), false) => self.register_value(*reg),
+            (Cell::Memory { .. } | Cell::Value(_), false) => new,
+        }
+    }
+
+    /// Evaluates a fetch-and-modify. For pointers the amount is in bytes.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one operation")]
+    pub(super) fn fetch(
+        &mut self,
+        cell: &Cell,
+        ty: IntType,
+        op: BinaryOp,
+        amount: Val,
+        order: MemoryOrder,
+        (yields, is_used): (Yields, bool),
+        span: Span,
+    ) -> Val {
+        let negative = |amount: Val| binary(BinOp::Wide(WideOp::WrapSub), Expr::Const(0), amount);
+        let (update, bits) = match op {
+            BinaryOp::BitAnd => (None, Some(BinOp::BitAnd)),
+            BinaryOp::BitOr => (None, Some(BinOp::BitOr)),
+            BinaryOp::BitXor => (None, Some(BinOp::BitXor)),
+            BinaryOp::Sub => (Some(negative(amount.clone())), None),
+            _ => (Some(amount.clone()), None),
+        };
+        let new_value = |old: Val| match (&update, bits) {
+            (_, Some(bits)) => binary(bits, old, amount.clone()),
+            (Some(by), None) => binary(BinOp::Wide(WideOp::WrapAdd), old, by.clone()),
+            (None, None) => old,
+        };
+        let Cell::Memory { at, ty: own, .. } = cell else {
+            let Cell::Register(reg, _) = cell else { return Expr::Const(0) };
+            let old = self.register_value(*reg);
+            let old = if is_used { self.keep(old, ty, span) } else { old };
+            let new = self.converted(new_value(old.clone()), ty);
+            self.assign(*reg, new.clone(), span, 0);
+            return if yields == Yields::Old { old } else { self.register_value(*reg) };
+        };
+        let own = own.unwrap_or(ty);
+        let operation = match (&update, bits) {
+            (_, Some(op)) => Update::Bits { op, by: self.converted(amount.clone(), own) },
+            (Some(by), None) => Update::Add { by: by.clone(), wrap: Some(limits(own)) },
+            (None, None) => return Expr::Const(0),
+        };
+        let (reg, is_mixed) = self.result_register(cell, ty);
+        let (before, after) = order.update_fences();
+        self.emit_order_fence(before, "fence before", span);
+        let target = is_used.then_some(reg);
+        self.emit(Op::Update { reg: target, at: at.clone(), update: operation }, span, "update");
+        self.know(reg, None);
+        self.note_update(cell);
+        self.emit_order_fence(after, "fence after", span);
+        let old = if is_mixed { self.converted(Expr::Var(reg), ty) } else { Expr::Var(reg) };
+        match yields {
+            Yields::Old | Yields::Success => old,
+            Yields::New => self.converted(new_value(old), ty),
+        }
+    }
+
+    /// Evaluates an exchange.
+    pub(super) fn swap(
+        &mut self,
+        cell: &Cell,
+        ty: IntType,
+        new: Val,
+        order: MemoryOrder,
+        (span, is_used): (Span, bool),
+    ) -> Val {
+        let Cell::Memory { at, ty: own, .. } = cell else {
+            let Cell::Register(reg, own) = cell else { return Expr::Const(0) };
+            let old = self.register_value(*reg);
+            let old = self.keep(old, ty, span);
+            let new = self.converted(new, *own);
+            self.assign(*reg, new, span, 0);
+            return old;
+        };
+        let new = self.converted(new, own.unwrap_or(ty));
+        let (reg, is_mixed) = self.result_register(cell, ty);
+        let (before, after) = order.update_fences();
+        self.emit_order_fence(before, "fence before", span);
+        let target = is_used.then_some(reg);
+        let update = Update::Swap { new };
+        self.emit(Op::Update { reg: target, at: at.clone(), update }, span, "update");
+        self.know(reg, None);
+        self.note_update(cell);
+        self.emit_order_fence(after, "fence after", span);
+        if is_mixed { self.converted(Expr::Var(reg), ty) } else { Expr::Var(reg) }
+    }
+
+    /// Returns a register for the old value of a cell, and whether the value must be converted.
+    fn result_register(&mut self, cell: &Cell, ty: IntType) -> (Reg, bool) {
+        let own = match cell {
+            Cell::Memory { ty, .. } => *ty,
+            Cell::Register(..) | Cell::Value(_) => None,
+        };
+        let is_mixed = ty.bits < 64
+            && (own.is_some_and(|own| own.signed != ty.signed)
+                || self.pass.plan.mixed_signs.contains(&ty.bits));
+        (self.temporary(if is_mixed { POINTER } else { ty }), is_mixed)
+    }
+
+    /// Emits a compare-and-exchange whose old value is not used. Returns whether it succeeds.
+    pub(super) fn compare_and_swap(&mut self, exchange: Exchange, span: Span) -> Val {
+        let Exchange { cell, ty, expected, desired, success, failure } = exchange;
+        let Cell::Memory { at, ty: own, .. } = &cell else {
+            let Cell::Register(reg, _) = cell else { return Expr::Const(0) };
+            let old = self.register_value(reg);
+            let holds = equal(old.clone(), expected);
+            let holds = self.keep(holds, BOOL, span);
+            let new = super::arithmetic::select(holds.clone(), desired, old);
+            self.assign(reg, new, span, 0);
+            return holds;
+        };
+        let own = own.unwrap_or(ty);
+        let (expected, new) = (self.converted(expected, own), self.converted(desired, own));
+        let ok = self.temporary(BOOL);
+        let (before, after) = success.update_fences();
+        self.emit_order_fence(before, "fence before", span);
+        let update = Update::Cas { expected, new };
+        self.emit(Op::Update { reg: Some(ok), at: at.clone(), update }, span, "update");
+        self.know(ok, None);
+        self.note_update(&cell);
+        self.fence_after_exchange(Expr::Var(ok), after, failure, span);
+        Expr::Var(ok)
+    }
+
+    /// Emits a compare-and-exchange. Returns the old value.
+    pub(super) fn compare_and_find(&mut self, exchange: Exchange, span: Span) -> Val {
+        let Exchange { cell, ty, expected, desired, success, failure } = exchange;
+        let Cell::Memory { at, ty: own, .. } = &cell else {
+            let Cell::Register(reg, _) = cell else { return Expr::Const(0) };
+            let old = self.register_value(reg);
+            let old = self.keep(old, ty, span);
+            let new = super::arithmetic::select(
+                equal(old.clone(), expected),
+                desired,
+                old.clone(),
+            );
+            self.assign(reg, new, span, 0);
+            return old;
+        };
+        let own = own.unwrap_or(ty);
+        let (found, is_mixed) = self.result_register(&cell, ty);
+        let ok = self.temporary(BOOL);
+        let (before, after) = success.update_fences();
+        let new = self.converted(desired, own);
+        let holds = equal(Expr::Var(found), self.converted(expected.clone(), own));
+        let is_linux = success == MemoryOrder::Full;
+        if !is_linux {
+            self.emit_order_fence(before, "fence before", span);
+        }
+        // The operation may repeat, so nothing that it changes is known.
+        self.know(found, None);
+        self.know(ok, None);
+        if self.is_atomic() {
+            self.emit(Op::Load { reg: found, from: at.clone() }, span, "find");
+            self.emit(
+                Op::Update {
+                    reg: None,
+                    at: at.clone(),
+                    update: Update::Cas { expected: self.converted(expected, own), new },
+                },
+                span,
+                "update",
+            );
+            self.note_update(&cell);
+        } else {
+            let (again, swap, done) = (self.code.target(), self.code.target(), self.code.target());
+            self.code.bind(again);
+            let find = Update::Add { by: Expr::Const(0), wrap: Some(limits(own)) };
+            let op = match is_linux {
+                true => Op::Load { reg: found, from: at.clone() },
+                false => Op::Update { reg: Some(found), at: at.clone(), update: find },
+            };
+            self.emit(op, span, "find");
+            self.emit_branch(holds.clone(), swap, done, span);
+            self.code.bind(swap);
+            if is_linux {
+                self.emit_order_fence(before, "fence before", span);
+            }
+            let update = Update::Cas { expected: self.converted(expected, own), new };
+            self.emit(Op::Update { reg: Some(ok), at: at.clone(), update }, span, "update");
+            if is_linux {
+                self.emit_order_fence(after, "fence after", span);
+            }
+            self.emit_exchange_branch(Expr::Var(ok), done, again, span);
+            self.code.bind(done);
+            self.note_update(&cell);
+            if !is_linux {
+                self.fence_after_exchange(holds, after, failure, span);
+            }
+        }
+        if is_mixed { self.converted(Expr::Var(found), ty) } else { Expr::Var(found) }
+    }
+
+    fn emit_exchange_branch(
+        &mut self,
+        cond: Val,
+        then: fencepost_ir::assemble::Target,
+        otherwise: fencepost_ir::assemble::Target,
+        span: Span,
+    ) {
+        if self.is_live() && self.check_size(span) {
+            let label = self.label(span, "exchange branch", 0);
+            self.code.at(label, false);
+            self.code.branch(cond, then, otherwise);
+        }
+    }
+
+    /// Emits the fence after a compare-and-exchange, which depends on its result.
+    fn fence_after_exchange(
+        &mut self,
+        holds: Val,
+        success: FenceKinds,
+        failure: MemoryOrder,
+        span: Span,
+    ) {
+        let on_failure = failure.load_fences().map_or(success, |(_, after)| after);
+        if success == on_failure || self.is_atomic() {
+            return self.emit_order_fence(success, "fence after", span);
+        }
+        let (yes, no, done) = (self.code.target(), self.code.target(), self.code.target());
+        if self.is_live() && self.check_size(span) {
+            let label = self.label(span, "fence branch", 0);
+            self.code.at(label, false);
+            self.code.branch(holds, yes, no);
+        }
+        let state = self.state.clone();
+        self.code.bind(yes);
+        self.emit_order_fence(success, "fence after", span);
+        self.jump(done, span);
+        self.state = state;
+        self.code.bind(no);
+        self.emit_order_fence(on_failure, "fence after failure", span);
+        self.code.bind(done);
+    }
+
+    /// Evaluates `atomic_compare_exchange_*`: `expected` is a pointer.
+    pub(super) fn compare_exchange(
+        &mut self,
+        (pointer, expected, desired): (&'p TypedExpr, &'p TypedExpr, &'p TypedExpr),
+        (success, failure): (&'p TypedExpr, &'p TypedExpr),
+        span: Span,
+    ) -> Val {
+        let (cell, ty) = self.pointee_cell(pointer);
+        let (holder, _) = self.pointee_cell(expected);
+        let desired = self.value(desired);
+        let (success, failure) = (self.order(success), self.order(failure));
+        let scalar = scalar_type(&ty).unwrap_or(POINTER);
+        let known = self.load(&holder, &ty, MemoryOrder::Relaxed, expected.span);
+        let exchange = |expected| Exchange { cell, ty: scalar, expected, desired, success, failure };
+        let label = self.label(span, "old value", 0);
+        if let Cell::Register(reg, _) = holder {
+            if self.pass.plan.unused_old_values.contains(&(self.thread, label)) {
+                let ok = self.compare_and_swap(exchange(known), span);
+                // Removed later, if no code reads the variable.
+                self.keep_old_value(reg, Expr::Const(0), label);
+                return ok;
+            }
+            let found = self.compare_and_find(exchange(known.clone()), span);
+            let ok = equal(found.clone(), known);
+            let ok = self.keep_always(ok, BOOL, span);
+            self.keep_old_value(reg, found, label);
+            return ok;
+        }
+        let found = self.compare_and_find(exchange(known.clone()), span);
+        let ok = equal(found.clone(), known);
+        let (fails, done) = (self.code.target(), self.code.target());
+        let (succeeded, failed) = self.branch_value(ok.clone(), done, fails, span);
+        self.code.bind(fails);
+        self.state = failed;
+        self.store(&holder, found, MemoryOrder::Relaxed, span, 0);
+        self.code.bind(done);
+        let failed = self.state.take();
+        self.state = self.merge(succeeded, failed, span);
+        ok
+    }
+
+    /// Copies a value to a temporary.
+    fn keep_always(&mut self, value: Val, ty: IntType, span: Span) -> Val {
+        let reg = self.temporary(ty);
+        self.assign(reg, value, span, 1);
+        self.register_value(reg)
+    }
+
+    /// Emits the assignment of the old value, which the plan of the next pass may leave out.
+    fn keep_old_value(&mut self, reg: Reg, value: Val, label: fencepost_ir::Label) {
+        if self.is_live() {
+            self.code.at(label, false);
+            self.code.op(Op::Assign { reg, expr: value });
+            self.know(reg, None);
+            self.old_values.push(label);
+        }
+    }
+
+    /// Evaluates `__sync_*_compare_and_swap` and `cmpxchg`: `expected` is a value.
+    pub(super) fn compare_swap(
+        &mut self,
+        (pointer, expected, desired): (&'p TypedExpr, &'p TypedExpr, &'p TypedExpr),
+        order: &'p TypedExpr,
+        yields: Yields,
+        (span, is_used): (Span, bool),
+    ) -> Val {
+        let (cell, ty) = self.pointee_cell(pointer);
+        let expected = self.value(expected);
+        let desired = self.value(desired);
+        let order = self.order(order);
+        let scalar = scalar_type(&ty).unwrap_or(POINTER);
+        let failure = match order {
+            MemoryOrder::Full => MemoryOrder::Relaxed,
+            MemoryOrder::AcqRel => MemoryOrder::Acquire,
+            MemoryOrder::Release => MemoryOrder::Relaxed,
+            MemoryOrder::Relaxed | MemoryOrder::Acquire | MemoryOrder::SeqCst => order,
+        };
+        let success = order;
+        let exchange = Exchange { cell, ty: scalar, expected, desired, success, failure };
+        match yields {
+            Yields::Success if order == MemoryOrder::Full => {
+                let expected = exchange.expected.clone();
+                let found = self.compare_and_find(exchange, span);
+                equal(found, expected)
+            }
+            Yields::Success => self.compare_and_swap(exchange, span),
+            Yields::Old | Yields::New if !is_used && order != MemoryOrder::Full => {
+                self.compare_and_swap(exchange, span);
+                Expr::Const(0)
+            }
+            Yields::Old | Yields::New => self.compare_and_find(exchange, span),
+        }
+    }
+
+    /// Returns the scalar type behind a pointer.
+    pub(super) fn scalar_of(ty: &Type) -> IntType {
+        scalar_type(ty).unwrap_or(POINTER)
+    }
+}

@@ -1,0 +1,266 @@
+//! The address space: objects, their addresses and locations.
+//!
+//! Every scalar is one location. An object has a byte address; a pointer is a byte address, and 0 is
+//! null. Objects are aligned to 16 bytes. After each object there is a gap of at least its size, so
+//! that pointer arithmetic that leaves an object does not reach another one. Objects of the same
+//! type are neighbours. Functions have addresses below all objects.
+//!
+//! An object may have no locations: it is held in registers, or no code uses it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use fencepost_ir::{Loc, Location, Pool, PoolId, Value};
+
+use super::layout::{LayoutError, Scalar, ir_type, limits, scalars, size_of};
+use super::plan::{ObjectId, Plan};
+use crate::c::typed::{IntType, Program, Type, TypeKind};
+
+/// The address of the first function.
+const FUNCTIONS: Value = 1024;
+/// The smallest address of an object.
+const OBJECTS: Value = 4096;
+
+/// An object.
+#[derive(Clone, Debug)]
+pub(super) struct Object {
+    pub(super) name: String,
+    pub(super) ty: Type,
+    pub(super) address: Value,
+    pub(super) size: u64,
+    pub(super) scalars: Rc<[Scalar]>,
+    /// The location of the first scalar.
+    pub(super) base: Option<Loc>,
+}
+
+/// The cells of a pool in the address space.
+#[derive(Clone, Debug)]
+pub(super) struct PoolAddresses {
+    /// The address of the first cell.
+    pub(super) first: Value,
+    /// The distance between two cells in bytes.
+    pub(super) stride: Value,
+    pub(super) cells: u32,
+}
+
+/// The address space.
+#[derive(Default)]
+pub(super) struct Memory {
+    objects: BTreeMap<ObjectId, Object>,
+    by_address: BTreeMap<Value, ObjectId>,
+    pub(super) locations: Vec<Location>,
+    pub(super) pools: Vec<Pool>,
+    pub(super) pool_addresses: Vec<PoolAddresses>,
+    /// By size in bits: the addresses and locations of the scalars that pointers can reach.
+    targets: BTreeMap<u8, Arc<[(Value, Loc)]>>,
+    names: BTreeSet<String>,
+    /// Types that have no layout.
+    pub(super) errors: Vec<(ObjectId, LayoutError)>,
+    mixed_signs: BTreeSet<u8>,
+    next: Value,
+}
+
+impl Memory {
+    /// Places the objects of a plan.
+    pub(super) fn new(program: &Program, plan: &Plan) -> Self {
+        let after = FUNCTIONS + 16 * program.functions.len() as Value;
+        let mut memory = Memory {
+            next: OBJECTS.max(round_up(after as u64, 4096) as Value),
+            mixed_signs: plan.mixed_signs.clone(),
+            ..Memory::default()
+        };
+        let mut all: Vec<(ObjectId, String, &Type)> = Vec::new();
+        for (at, global) in program.globals.iter().enumerate() {
+            if !global.thread_local {
+                all.push((ObjectId::Global(at as u32), global.name.clone(), &global.ty));
+            }
+        }
+        for id in &plan.thread_locals {
+            if let ObjectId::ThreadLocal(thread, global) = *id
+                && let Some(variable) = program.globals.get(global as usize)
+            {
+                all.push((*id, format!("{}@{thread}", variable.name), &variable.ty));
+            }
+        }
+        for (thread, locals) in plan.locals.iter().enumerate() {
+            for (at, local) in locals.iter().enumerate() {
+                let id = ObjectId::Local(thread as u32, at as u32);
+                all.push((id, local.name.clone(), &local.ty));
+            }
+        }
+        // Objects of one type are neighbours, in the order of the first one.
+        let mut first: Vec<&TypeKind> = Vec::new();
+        let mut keyed: Vec<(usize, (ObjectId, String, &Type))> = Vec::new();
+        for object in all {
+            let key = first.iter().position(|kind| **kind == object.2.kind).unwrap_or(first.len());
+            if key == first.len() {
+                first.push(&object.2.kind);
+            }
+            keyed.push((key, object));
+        }
+        keyed.sort_by_key(|(key, _)| *key);
+        for (_, (id, name, ty)) in keyed {
+            let in_memory = match id.owner() {
+                Some(_) => plan.in_memory.contains(&id) || plan.escaped.contains(&id),
+                None => plan.used.contains(&id) || plan.escaped.contains(&id),
+            };
+            memory.place(program, id, &name, ty, in_memory);
+        }
+        for (at, pool) in plan.pools.iter().enumerate() {
+            memory.pool(program, at as u32, &pool.name, &pool.ty, pool.cells);
+        }
+        memory.collect_targets(plan);
+        memory
+    }
+
+    /// Adds an object that the plan does not know. It has an address but no locations.
+    pub(super) fn provisional(&mut self, program: &Program, id: ObjectId, name: &str, ty: &Type) {
+        if !self.objects.contains_key(&id) {
+            self.place(program, id, name, ty, false);
+        }
+    }
+
+    fn place(&mut self, program: &Program, id: ObjectId, name: &str, ty: &Type, in_memory: bool) {
+        let size = size_of(program, ty);
+        let scalars = match scalars(program, ty) {
+            Ok(scalars) => scalars,
+            Err(error) => {
+                self.errors.push((id, error));
+                Rc::from([])
+            }
+        };
+        let address = self.next;
+        self.next += distance(size);
+        let base = (in_memory && !scalars.is_empty()).then(|| self.add_locations(name, &scalars));
+        self.by_address.insert(address, id);
+        let (name, ty) = (name.to_string(), ty.clone());
+        self.objects.insert(id, Object { name, ty, address, size, scalars, base });
+    }
+
+    fn pool(&mut self, program: &Program, number: u32, name: &str, ty: &Type, cells: u32) {
+        let (first, size) = (self.next, size_of(program, ty));
+        let base = Loc::from_index(self.locations.len());
+        let mut stride = 0;
+        for cell in 0..cells {
+            let id = ObjectId::Cell(number, cell);
+            self.place(program, id, &format!("{name}#{}", cell + 1), ty, true);
+            stride = self.objects.get(&id).map_or(0, |object| object.scalars.len() as u32);
+        }
+        let yields_null = true;
+        self.pools.push(Pool { name: name.to_string(), base, cells, stride, yields_null });
+        self.pool_addresses.push(PoolAddresses { first, stride: distance(size), cells });
+    }
+
+    fn add_locations(&mut self, name: &str, scalars: &[Scalar]) -> Loc {
+        let mut name = name.to_string();
+        while !self.names.insert(name.clone()) {
+            name.push('_');
+        }
+        let base = Loc::from_index(self.locations.len());
+        for scalar in scalars {
+            let ty = if self.mixed_signs.contains(&scalar.ty.bits) {
+                let signed = limits(IntType { signed: true, is_bool: false, ..scalar.ty });
+                let unsigned = limits(IntType { signed: false, is_bool: false, ..scalar.ty });
+                let range = Some((signed.0, signed.1.max(unsigned.1)));
+                fencepost_ir::Type::Int { range }
+            } else {
+                ir_type(scalar.ty)
+            };
+            let name = format!("{name}{}", scalar.path);
+            self.locations.push(Location { name, ty, init: 0 });
+        }
+        base
+    }
+
+    fn collect_targets(&mut self, plan: &Plan) {
+        let mut targets: BTreeMap<u8, Vec<(Value, Loc)>> = BTreeMap::new();
+        for (id, object) in &self.objects {
+            let Some(base) = object.base else { continue };
+            if !plan.escaped.contains(id) && !matches!(id, ObjectId::Cell(..)) {
+                continue;
+            }
+            for (at, scalar) in object.scalars.iter().enumerate() {
+                let address = object.address + scalar.offset as Value;
+                let loc = Loc(base.0 + at as u32);
+                targets.entry(scalar.ty.bits).or_default().push((address, loc));
+            }
+        }
+        for (bits, mut list) in targets {
+            list.sort_unstable();
+            self.targets.insert(bits, list.into());
+        }
+    }
+
+    /// Returns the locations that a pointer to a scalar of this size can reach.
+    pub(super) fn targets(&self, bits: u8) -> Arc<[(Value, Loc)]> {
+        self.targets.get(&bits).cloned().unwrap_or_else(|| Arc::from([]))
+    }
+
+    /// Returns whether pointers reach scalars of this size with the other sign.
+    pub(super) fn reaches_sign(&self, program_bits: u8, signed: bool, plan: &Plan) -> bool {
+        self.objects.iter().any(|(id, object)| {
+            (plan.escaped.contains(id) || matches!(id, ObjectId::Cell(..)))
+                && object
+                    .scalars
+                    .iter()
+                    .any(|scalar| scalar.ty.bits == program_bits && scalar.ty.signed == signed)
+        })
+    }
+
+    /// Returns an object.
+    pub(super) fn object(&self, id: ObjectId) -> Option<&Object> {
+        self.objects.get(&id)
+    }
+
+    /// Returns all objects.
+    pub(super) fn objects(&self) -> impl Iterator<Item = (ObjectId, &Object)> {
+        self.objects.iter().map(|(id, object)| (*id, object))
+    }
+
+    /// Returns the object that contains an address, and the offset in it. The address after the end
+    /// belongs to the object, too.
+    pub(super) fn object_at(&self, address: Value) -> Option<(ObjectId, u64)> {
+        let (start, id) = self.by_address.range(..=address).next_back()?;
+        let offset = (address - start) as u64;
+        let object = self.objects.get(id)?;
+        (offset <= object.size).then_some((*id, offset))
+    }
+
+    /// Returns the pool and cell of an object.
+    pub(super) fn cell(&self, id: ObjectId) -> Option<(PoolId, u32)> {
+        match id {
+            ObjectId::Cell(pool, cell) => Some((PoolId::from_index(pool as usize), cell)),
+            ObjectId::Global(_) | ObjectId::ThreadLocal(..) | ObjectId::Local(..) => None,
+        }
+    }
+}
+
+impl Object {
+    /// Returns the number of the scalar at an offset, and its type.
+    pub(super) fn scalar_at(&self, offset: u64) -> Option<(u32, IntType)> {
+        let at = self.scalars.binary_search_by_key(&offset, |scalar| scalar.offset).ok()?;
+        Some((at as u32, self.scalars[at].ty))
+    }
+}
+
+/// Returns the address of a function.
+pub(super) fn function_address(function: u32) -> Value {
+    FUNCTIONS + 16 * Value::from(function)
+}
+
+/// Returns the function with an address.
+pub(super) fn function_at(program: &Program, address: Value) -> Option<u32> {
+    let offset = address.checked_sub(FUNCTIONS).filter(|offset| *offset >= 0)?;
+    let number = u32::try_from(offset / 16).ok()?;
+    (offset % 16 == 0 && (number as usize) < program.functions.len()).then_some(number)
+}
+
+/// Returns the distance from an object to the next one.
+fn distance(size: u64) -> Value {
+    (round_up(size, 16) + round_up(size.max(16), 16)) as Value
+}
+
+fn round_up(size: u64, unit: u64) -> u64 {
+    size.div_ceil(unit).saturating_mul(unit)
+}

@@ -1,0 +1,503 @@
+//! One pass over the program: lowers `main`, then the threads that it creates.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use fencepost_ir::assemble::Assembler;
+use fencepost_ir::rotate_waits::rotate_waits;
+use fencepost_ir::{
+    Bound, Diagnostics, Expr, Label, Loc, Observable, Place, Problem, Program, Property, Span,
+    Thread, flow,
+};
+
+use super::aux;
+use super::cleanup;
+use crate::c::codes;
+use super::constants;
+use super::effects::Effects;
+use super::expressions::Value;
+use super::labels::Labels;
+use super::layout::{LayoutError, POINTER, Scalar, scalar_type, scalars};
+use super::memory::{Memory, function_at};
+use super::plan::{ObjectId, Plan, PoolPlan};
+use super::registers::Registers;
+use super::state::Known;
+use super::thread::{Lowerer, Prefix};
+use super::threads::Start;
+use crate::Request;
+use crate::c::source_map::{FileKind, SourceMap};
+use crate::c::typed::{self, FunctionId, Type, TypeKind};
+use crate::fp::limits;
+
+/// The state of a pass.
+pub(super) struct Pass<'p> {
+    pub(super) program: &'p typed::Program,
+    pub(super) sources: &'p SourceMap,
+    pub(super) plan: Rc<Plan>,
+    pub(super) effects: &'p Effects,
+    pub(super) labels: Labels<'p>,
+    pub(super) marks_places: bool,
+    pub(super) memory: Memory,
+    /// What this pass learns.
+    pub(super) next: Plan,
+    pub(super) diagnostics: Diagnostics,
+    reported: BTreeSet<(&'static str, Span)>,
+    starts: Vec<Start>,
+    threads: Vec<Thread>,
+    pub(super) bounds: BTreeMap<Label, (String, Span)>,
+    bound_texts: Vec<String>,
+    pub(super) places: BTreeMap<Label, Place>,
+    pub(super) has_assertions: bool,
+    /// Whether a size limit is exceeded.
+    pub(super) stopped: bool,
+    pub(super) fuel: u64,
+    /// The scalar of each location.
+    scalars_of: BTreeMap<Loc, (ObjectId, u32)>,
+}
+
+impl<'p> Pass<'p> {
+    pub(super) fn new(
+        program: &'p typed::Program,
+        sources: &'p SourceMap,
+        request: &Request<'_>,
+        plan: Rc<Plan>,
+        effects: &'p Effects,
+        labels: Labels<'p>,
+    ) -> Self {
+        let memory = Memory::new(program, &plan);
+        let mut scalars_of = BTreeMap::new();
+        for (id, object) in memory.objects() {
+            let Some(base) = object.base else { continue };
+            for at in 0..object.scalars.len() as u32 {
+                scalars_of.insert(Loc(base.0 + at), (id, at));
+            }
+        }
+        Pass {
+            program,
+            sources,
+            next: plan.next(),
+            plan,
+            effects,
+            labels,
+            marks_places: request.places,
+            memory,
+            diagnostics: Diagnostics::new(),
+            reported: BTreeSet::new(),
+            starts: Vec::new(),
+            threads: Vec::new(),
+            bounds: BTreeMap::new(),
+            bound_texts: Vec::new(),
+            places: BTreeMap::new(),
+            has_assertions: false,
+            stopped: false,
+            fuel: limits::FUEL,
+            scalars_of,
+        }
+    }
+
+    /// Lowers all threads.
+    pub(super) fn run(&mut self, main: FunctionId) {
+        self.initialize();
+        let span = self.program.functions.get(main.0 as usize).map_or(Span::default(), |f| f.span);
+        let argument = Some(0);
+        self.starts.push(Start { function: main, argument, is_certain: true });
+        let mut at = 0;
+        while at < self.starts.len() && !self.stopped {
+            let thread = self.lower_thread(at as u32);
+            self.threads.push(thread);
+            at += 1;
+        }
+        self.next.threads = self.starts.len() as u32;
+        if self.memory.locations.len() as u64 > limits::LOCATIONS {
+            self.stop(codes::PROGRAM_TOO_LARGE, span, "the program has too many locations".into());
+        }
+        if !self.stopped {
+            self.find_escapes();
+        }
+    }
+
+    fn lower_thread(&mut self, thread: u32) -> Thread {
+        let start = self.starts[thread as usize];
+        let program = self.program;
+        let mut code = Assembler::new(Vec::new());
+        let (end, cancelled) = (code.target(), code.target());
+        let mut registers = Registers::default();
+        let result = registers.take(&mut code, "", POINTER);
+        let mut lowerer = Lowerer {
+            pass: self,
+            thread,
+            code,
+            state: Some(Known::default()),
+            frames: Vec::new(),
+            registers,
+            temporaries: Vec::new(),
+            held: BTreeMap::new(),
+            objects: Vec::new(),
+            end,
+            result,
+            sites: Vec::new(),
+            conditional: 0,
+            may_skip: false,
+            loops: 0,
+            prefix: Prefix::None,
+            depth: 0,
+            old_values: Vec::new(),
+            may_end: false,
+            is_certain: start.is_certain,
+            cancelled,
+            around: Span::default(),
+            fence_stmt: None,
+        };
+        let Some(function) = program.functions.get(start.function.0 as usize) else {
+            return Thread { name: String::new(), registers: Vec::new(), code: Vec::new() };
+        };
+        let (span, close) = (function.span, function.close);
+        let argument = if thread == 0 {
+            lowerer.open_prefix(span);
+            Expr::Const(0)
+        } else {
+            lowerer.begin_thread(&start, span)
+        };
+        let arguments = (0..function.parameters).map(|at| match at {
+            0 => Value::Scalar(argument.clone()),
+            _ => Value::Scalar(Expr::Const(0)),
+        });
+        let arguments = arguments.collect();
+        lowerer.run_function(start.function, function, arguments, Vec::new(), None, None, span);
+        if lowerer.is_live() {
+            lowerer.assign(result, Expr::Const(0), close, 0);
+            lowerer.leave_blocks(close);
+            lowerer.jump(end, close);
+        }
+        lowerer.end_thread(&start, close);
+        let objects = lowerer.objects.iter().map(|(object, _)| object.clone()).collect();
+        let old_values = std::mem::take(&mut lowerer.old_values);
+        let (registers, code) = lowerer.code.finish_compact();
+        self.next.locals.push(objects);
+        let mut thread = Thread { name: String::new(), registers, code };
+        let places = &self.places;
+        cleanup::clean(&mut thread, &|label| places.contains_key(&label));
+        let number = (self.threads.len()) as u32;
+        for label in old_values {
+            if !thread.code.iter().any(|stmt| stmt.label == label) {
+                self.next.unused_old_values.insert((number, label));
+            }
+        }
+        thread
+    }
+
+    /// Adds a thread. Returns its number, or `None` if there are too many.
+    pub(super) fn new_thread(
+        &mut self,
+        function: FunctionId,
+        argument: Option<i64>,
+        span: Span,
+    ) -> Option<u32> {
+        if self.starts.len() as u64 >= limits::THREADS {
+            self.stop(codes::PROGRAM_TOO_LARGE, span, "the program creates too many threads".into());
+            return None;
+        }
+        self.starts.push(Start { function, argument, is_certain: true });
+        Some(self.starts.len() as u32 - 1)
+    }
+
+    /// Notes whether a thread is created in every run that ends.
+    pub(super) fn note_site(&mut self, thread: u32, is_certain: bool) {
+        if let Some(start) = self.starts.get_mut(thread as usize) {
+            start.is_certain = is_certain;
+        }
+    }
+
+    /// Returns the number of threads that are known so far.
+    pub(super) fn threads_so_far(&self) -> u32 {
+        self.starts.len() as u32
+    }
+
+    /// Makes an object of a thread known to this pass and the next one.
+    pub(super) fn know_object(&mut self, id: ObjectId, name: &str, ty: &Type) {
+        self.memory.provisional(self.program, id, name, ty);
+    }
+
+    /// Returns whether an object has locations.
+    pub(super) fn is_in_memory(&self, id: ObjectId) -> bool {
+        self.memory.object(id).is_some_and(|object| object.base.is_some())
+    }
+
+    /// Returns the scalar at a location.
+    pub(super) fn scalar_of(&self, loc: Loc) -> Option<(ObjectId, u32)> {
+        self.scalars_of.get(&loc).copied()
+    }
+
+    /// Notes which thread accesses a scalar.
+    pub(super) fn note_access(
+        &mut self,
+        thread: u32,
+        id: ObjectId,
+        scalar: u32,
+        reads: bool,
+        writes: bool,
+    ) {
+        let accessors = self.next.accesses.entry((id, scalar)).or_default();
+        accessors.readers |= u64::from(reads) << thread;
+        accessors.writers |= u64::from(writes) << thread;
+    }
+
+    /// Counts an allocation. Returns the number of its pool.
+    pub(super) fn count_allocation(&mut self, ty: &Type, cells: u32, is_bounded: bool) -> usize {
+        let found = self.next.pools.iter().position(|pool| pool.ty == *ty);
+        let at = found.unwrap_or(self.next.pools.len());
+        if found.is_none() {
+            let name = self.type_name(ty);
+            self.next.pools.push(PoolPlan { ty: ty.clone(), name, cells: 0, is_bounded: false });
+        }
+        let pool = &mut self.next.pools[at];
+        pool.cells += cells;
+        pool.is_bounded |= is_bounded;
+        at
+    }
+
+    fn type_name(&self, ty: &Type) -> String {
+        match &ty.kind {
+            TypeKind::Record(id) => {
+                let record = self.program.records.get(id.0 as usize);
+                record.map_or("struct".into(), |record| record.name.clone())
+            }
+            TypeKind::Array(element, len) => format!("{}[{len}]", self.type_name(element)),
+            TypeKind::Pointer(to) => format!("{} *", self.type_name(to)),
+            TypeKind::Int(int) if int.is_bool => "_Bool".into(),
+            TypeKind::Int(int) => {
+                let sign = if int.signed { "" } else { "unsigned " };
+                let name = match int.bits {
+                    8 => "char",
+                    16 => "short",
+                    32 => "int",
+                    _ => "long",
+                };
+                format!("{sign}{name}")
+            }
+            TypeKind::Void => "void".into(),
+            TypeKind::Function(_) => "function".into(),
+            TypeKind::Unsupported { name, .. } => name.clone(),
+        }
+    }
+
+    /// Returns the scalars of a type. Reports a type that has none.
+    pub(super) fn scalars(&mut self, ty: &Type, span: Span) -> Rc<[Scalar]> {
+        match scalars(self.program, ty) {
+            Ok(scalars) => scalars,
+            Err(error) => {
+                self.layout_error(&error, span);
+                Rc::from([])
+            }
+        }
+    }
+
+    pub(super) fn layout_error(&mut self, error: &LayoutError, span: Span) {
+        match error {
+            LayoutError::Union(name) => self.error(
+                codes::UNION,
+                span,
+                format!("`{name}` has members of different sizes at the same place"),
+                "use a struct, or members of the same size",
+            ),
+            LayoutError::TooLarge => {
+                self.error(codes::PROGRAM_TOO_LARGE, span, "this object is too large".into(), "make it smaller");
+            }
+        }
+    }
+
+    /// Reports an error once for each position.
+    pub(super) fn error(&mut self, code: &'static str, span: Span, message: String, hint: &str) {
+        if self.reported.insert((code, span)) && self.diagnostics.len() < limits::ERRORS {
+            self.diagnostics.error(code, span, message).hint(hint);
+        }
+    }
+
+    /// Reports an error and ends the pass.
+    pub(super) fn stop(&mut self, code: &'static str, span: Span, message: String) {
+        if !self.stopped {
+            self.error(code, span, message, limits::SIZE_HINT);
+        }
+        self.stopped = true;
+    }
+
+    /// Returns a number for the text of a bound.
+    pub(super) fn bound_number(&mut self, text: &str) -> u32 {
+        let at = self.bound_texts.iter().position(|known| known == text);
+        at.unwrap_or_else(|| {
+            self.bound_texts.push(text.into());
+            self.bound_texts.len() - 1
+        }) as u32
+    }
+
+    /// Gives the locations of global variables their initial values.
+    fn initialize(&mut self) {
+        let program = self.program;
+        let ids: Vec<ObjectId> = self.memory.objects().map(|(id, _)| id).collect();
+        for id in ids {
+            let (ObjectId::Global(at) | ObjectId::ThreadLocal(_, at)) = id else { continue };
+            let Some(global) = program.globals.get(at as usize) else { continue };
+            let Some(object) = self.memory.object(id) else { continue };
+            let (Some(base), Some(init)) = (object.base, &global.init) else { continue };
+            let scalars = object.scalars.clone();
+            for item in &init.items {
+                let number = scalars.iter().position(|scalar| scalar.offset == item.offset);
+                let value = constants::initializer(program, &self.memory, &item.value);
+                match (number, value) {
+                    (Some(number), Some(value)) if scalar_type(&item.value.ty).is_some() => {
+                        let loc = base.index() + number;
+                        if let Some(location) = self.memory.locations.get_mut(loc) {
+                            location.init = value;
+                        }
+                    }
+                    _ => self.error(
+                        codes::INITIAL_VALUE,
+                        item.value.span,
+                        format!("the initialiser of `{}` is not a constant", global.name),
+                        "assign the value at the beginning of `main`",
+                    ),
+                }
+            }
+        }
+    }
+
+    /// Finds the objects and functions whose addresses are values.
+    fn find_escapes(&mut self) {
+        let mut constants: BTreeSet<i64> = BTreeSet::new();
+        for stmt in self.threads.iter().flat_map(|thread| &thread.code) {
+            flow::for_each_expr(&stmt.op, &mut |expr| collect_constants(expr, &mut constants));
+        }
+        constants.extend(self.memory.locations.iter().map(|location| location.init));
+        for constant in constants {
+            if let Some((id, _)) = self.memory.object_at(constant)
+                && !matches!(id, ObjectId::Cell(..))
+            {
+                self.next.escaped.insert(id);
+            }
+            if let Some(function) = function_at(self.program, constant) {
+                self.next.escaped_functions.insert(function);
+            }
+        }
+    }
+
+    /// Returns the problem.
+    pub(super) fn problem(mut self, diagnostics: &mut Diagnostics) -> Option<Problem> {
+        let names = self.thread_names();
+        let mut locations = std::mem::take(&mut self.memory.locations);
+        let count = locations.len();
+        aux::assign(&mut self.threads, &names, &mut locations);
+        for (thread, name) in self.threads.iter_mut().zip(names) {
+            thread.name = name;
+            let places = &self.places;
+            cleanup::compact(thread, &|label| places.contains_key(&label));
+            cleanup::remove_unused_registers(thread);
+            rotate_waits(thread);
+        }
+        let observed = self.observed(count);
+        let mut program = Program {
+            locations,
+            pools: std::mem::take(&mut self.memory.pools),
+            init: None,
+            threads: std::mem::take(&mut self.threads),
+            labels: std::mem::take(&mut self.labels.infos),
+            places: Vec::new(),
+            bounds: Vec::new(),
+        };
+        self.rename_labels(&mut program);
+        diagnostics.append(self.diagnostics);
+        let properties = vec![Property::Assertions];
+        let problem = Problem { program, properties, observed, ..Problem::default() };
+        Some(problem)
+    }
+
+    /// Returns the names of the threads: `main`, `f`, `f(1)`.
+    fn thread_names(&self) -> Vec<String> {
+        let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut names = Vec::new();
+        for start in &self.starts {
+            let function = self.program.functions.get(start.function.0 as usize);
+            let name = function.map_or("thread", |function| function.name.as_str());
+            let count = counts.entry(name).or_default();
+            names.push(match *count {
+                0 => name.to_string(),
+                count => format!("{name}({count})"),
+            });
+            *count += 1;
+        }
+        names
+    }
+
+    /// Returns the scalar global variables of the user's files.
+    fn observed(&self, count: usize) -> Vec<Observable> {
+        let mut observed = Vec::new();
+        for (at, global) in self.program.globals.iter().enumerate() {
+            let is_users = self
+                .sources
+                .file(global.span)
+                .is_some_and(|file| file.kind != FileKind::BuiltIn);
+            let id = ObjectId::Global(at as u32);
+            let base = self.memory.object(id).and_then(|object| object.base);
+            if let (true, Some(base), Some(_)) = (is_users, base, scalar_type(&global.ty))
+                && base.index() < count
+            {
+                observed.push(Observable::Loc(base));
+            }
+        }
+        observed
+    }
+
+    /// Removes unused labels.
+    fn rename_labels(&self, program: &mut Program) {
+        let mut used = vec![false; program.labels.len()];
+        for stmt in program.threads.iter().flat_map(|thread| &thread.code) {
+            used[stmt.label.index()] = true;
+        }
+        let mut renamed = Vec::with_capacity(used.len());
+        let mut kept = Vec::new();
+        for (info, used) in std::mem::take(&mut program.labels).into_iter().zip(&used) {
+            renamed.push(Label::from_index(kept.len()));
+            if *used {
+                kept.push(info);
+            }
+        }
+        for stmt in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
+            stmt.label = renamed[stmt.label.index()];
+        }
+        let keep = |label: &Label| used[label.index()].then(|| renamed[label.index()]);
+        for (label, (text, _)) in &self.bounds {
+            if let Some(label) = keep(label) {
+                program.bounds.push(Bound { label, text: text.clone() });
+            }
+        }
+        let mut places: Vec<Place> = self
+            .places
+            .values()
+            .filter_map(|place| keep(&place.label).map(|label| Place { label, ..place.clone() }))
+            .collect();
+        places.sort_by_key(|p| {
+            (p.offset, !p.at_end, std::cmp::Reverse(p.wrap.map(|wrap| wrap.start)))
+        });
+        program.labels = kept;
+        program.places = places;
+    }
+}
+
+/// Collects the constants of an expression.
+fn collect_constants(expr: &Expr<fencepost_ir::Reg>, found: &mut BTreeSet<i64>) {
+    match expr {
+        Expr::Const(value) => {
+            found.insert(*value);
+        }
+        Expr::Var(_) => {}
+        Expr::Unary(_, a) => collect_constants(a, found),
+        Expr::Binary(_, a, b) => {
+            collect_constants(a, found);
+            collect_constants(b, found);
+        }
+        Expr::Select(c, a, b) => {
+            collect_constants(c, found);
+            collect_constants(a, found);
+            collect_constants(b, found);
+        }
+    }
+}

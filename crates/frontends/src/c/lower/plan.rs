@@ -1,0 +1,116 @@
+//! What a pass of lowering learns for the next one.
+//!
+//! Lowering repeats until a pass learns nothing new: then its plan is the plan that it used. A pass
+//! needs facts that are known only after the whole program is lowered: how many threads and objects
+//! there are, and which addresses become values. The first pass assumes that no address is used as
+//! a value. The sets only grow, so the passes end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fencepost_ir::Label;
+
+use crate::c::typed::Type;
+
+/// An object in the address space.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum ObjectId {
+    /// A global variable.
+    Global(u32),
+    /// The copy of a global variable that belongs to a thread.
+    ThreadLocal(u32, u32),
+    /// A local object of a thread. Objects of scopes that ended are used again.
+    Local(u32, u32),
+    /// A cell of a pool.
+    Cell(u32, u32),
+}
+
+impl ObjectId {
+    /// Returns the thread whose registers may hold the object.
+    pub(super) fn owner(self) -> Option<u32> {
+        match self {
+            ObjectId::ThreadLocal(thread, _) | ObjectId::Local(thread, _) => Some(thread),
+            ObjectId::Global(_) | ObjectId::Cell(..) => None,
+        }
+    }
+}
+
+/// A local variable that has an address.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct LocalObject {
+    pub(super) name: String,
+    pub(super) ty: Type,
+}
+
+/// The allocations of objects of one type.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct PoolPlan {
+    /// The type of a cell.
+    pub(super) ty: Type,
+    /// The name for messages and locations.
+    pub(super) name: String,
+    pub(super) cells: u32,
+    /// Whether an allocation is in a loop, so that the cells may not be sufficient.
+    pub(super) is_bounded: bool,
+}
+
+/// The threads that access a scalar at a fixed address, as bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Accessors {
+    pub(super) readers: u64,
+    pub(super) writers: u64,
+}
+
+/// The facts.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Plan {
+    /// The local objects, by thread.
+    pub(super) locals: Vec<Vec<LocalObject>>,
+    /// The thread-local variables that a thread uses.
+    pub(super) thread_locals: BTreeSet<ObjectId>,
+    /// The global variables that are accessed.
+    pub(super) used: BTreeSet<ObjectId>,
+    pub(super) pools: Vec<PoolPlan>,
+    /// The objects with an owner that cannot be held in registers.
+    pub(super) in_memory: BTreeSet<ObjectId>,
+    /// The objects whose address is a value in memory or in a register.
+    pub(super) escaped: BTreeSet<ObjectId>,
+    /// The functions whose address is such a value.
+    pub(super) escaped_functions: BTreeSet<u32>,
+    /// By object and number of the scalar.
+    pub(super) accesses: BTreeMap<(ObjectId, u32), Accessors>,
+    /// Whether the atomic block at the start of `main` must end before the first branch.
+    pub(super) simple_prefix: bool,
+    /// The compare-and-exchange operations, by thread, whose old value is not used.
+    pub(super) unused_old_values: BTreeSet<(u32, Label)>,
+    /// The sizes in bits of scalars that are accessed with both signs through pointers.
+    pub(super) mixed_signs: BTreeSet<u8>,
+    pub(super) threads: u32,
+}
+
+impl Plan {
+    /// Returns an empty plan for a pass that follows this one, with the sets that only grow.
+    pub(super) fn next(&self) -> Plan {
+        Plan {
+            used: self.used.clone(),
+            in_memory: self.in_memory.clone(),
+            escaped: self.escaped.clone(),
+            escaped_functions: self.escaped_functions.clone(),
+            simple_prefix: self.simple_prefix,
+            mixed_signs: self.mixed_signs.clone(),
+            ..Plan::default()
+        }
+    }
+
+    /// Returns whether only one thread writes a scalar.
+    pub(super) fn is_only_writer(&self, thread: u32, id: ObjectId, scalar: u32) -> bool {
+        let accessors = self.accesses.get(&(id, scalar));
+        !self.escaped.contains(&id) && accessors.is_some_and(|a| a.writers == 1 << thread)
+    }
+
+    /// Returns whether only one thread accesses a scalar.
+    pub(super) fn is_private(&self, thread: u32, id: ObjectId, scalar: u32) -> bool {
+        let accessors = self.accesses.get(&(id, scalar));
+        !self.escaped.contains(&id)
+            && accessors.is_some_and(|a| (a.readers | a.writers) == 1 << thread)
+    }
+}
