@@ -1,7 +1,7 @@
 // 2+2W: two threads store to two locations in opposite order, relaxed.
 // Source: Maranget, Sarkar, Sewell 2012. Twin: litmus/2+2W.fp.
-// Expected: SC, TSO verified. PSO violated (assertion): stores to different locations may become visible
-// in any order.
+// Expected: SC, TSO verified. PSO violated (assertion): stores to different locations may become
+// visible in any order.
 
 #include <assert.h>
 #include <pthread.h>

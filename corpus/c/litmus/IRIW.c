@@ -1,7 +1,7 @@
 // IRIW: independent reads of independent writes with relaxed accesses.
 // Source: Boehm, Adve 2008. Twin: litmus/IRIW.fp.
-// Expected: SC, TSO, PSO verified: a store becomes visible to all other threads at once. (C11 and RMO
-// allow the outcome.)
+// Expected: SC, TSO, PSO verified: a store becomes visible to all other threads at once. (C11 and
+// RMO allow the outcome.)
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // MP whose reader spins on a volatile flag, without orders.
 // Source: the usual error; MP in Maranget, Sarkar, Sewell 2012. Twin: waiting/mp-spin.fp.
-// Expected: SC, TSO verified, with a data race on `data`. PSO violated (assertion): the flag may become
-// visible before the data.
+// Expected: SC, TSO verified, with a data race on `data`. PSO violated (assertion): the flag may
+// become visible before the data.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,6 +1,7 @@
 // MP: message passing with relaxed accesses.
 // Source: Maranget, Sarkar, Sewell 2012. Twin: litmus/MP.fp.
-// Expected: SC, TSO verified. PSO violated (assertion): the flag may become visible before the data.
+// Expected: SC, TSO verified. PSO violated (assertion): the flag may become visible before the
+// data.
 
 #include <assert.h>
 #include <pthread.h>

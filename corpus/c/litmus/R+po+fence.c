@@ -1,7 +1,7 @@
 // R with a sequentially consistent fence between the store and the load only.
 // Source: Maranget, Sarkar, Sewell 2012. Twin: litmus/R+po+full.fp.
-// Expected: SC, TSO verified. PSO violated (assertion): the store to y may become visible before the one
-// to x.
+// Expected: SC, TSO verified. PSO violated (assertion): the store to y may become visible before
+// the one to x.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // R: two stores against a store and a load, relaxed.
 // Source: Maranget, Sarkar, Sewell 2012. Twin: litmus/R.fp.
-// Expected: SC verified. TSO, PSO violated (assertion): the load reads x before the store to y, which
-// comes after the other one, is visible.
+// Expected: SC verified. TSO, PSO violated (assertion): the load reads x before the store to y,
+// which comes after the other one, is visible.
 
 #include <assert.h>
 #include <pthread.h>

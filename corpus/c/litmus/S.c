@@ -1,6 +1,7 @@
 // S: two stores against a load and a store, relaxed.
 // Source: Maranget, Sarkar, Sewell 2012. Twin: litmus/S.fp.
-// Expected: SC, TSO verified. PSO violated (assertion): the store of 2 to x may become visible last.
+// Expected: SC, TSO verified. PSO violated (assertion): the store of 2 to x may become visible
+// last.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,6 +1,7 @@
 // SB with volatile variables and compiler barriers.
 // Source: Intel 2007, memory ordering white paper, example 2.3.a. Twin: litmus/SB.fp.
-// Expected: SC verified. TSO, PSO violated (assertion): a compiler barrier does not order the machine.
+// Expected: SC verified. TSO, PSO violated (assertion): a compiler barrier does not order the
+// machine.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SB: store buffering with relaxed accesses.
 // Source: Intel 2007, memory ordering white paper, example 2.3.a. Twin: litmus/SB.fp.
-// Expected: SC verified. TSO, PSO violated (assertion): both stores may still be pending when the loads
-// read memory.
+// Expected: SC verified. TSO, PSO violated (assertion): both stores may still be pending when the
+// loads read memory.
 
 #include <assert.h>
 #include <pthread.h>

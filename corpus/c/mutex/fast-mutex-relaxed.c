@@ -1,8 +1,8 @@
 // Lamport's fast mutex for threads 1 and 2, entered once, with relaxed accesses.
 // Source: Lamport 1987, A fast mutual exclusion algorithm; [KVY11] Fig. 7. Twin:
 // mutex/fast0-once.fp.
-// Expected: SC verified. TSO, PSO violated (assertion): a thread reads `y` as 0 and its own `x` while
-// the other thread's store to `y` is pending.
+// Expected: SC verified. TSO, PSO violated (assertion): a thread reads `y` as 0 and its own `x`
+// while the other thread's store to `y` is pending.
 
 #include <assert.h>
 #include <pthread.h>

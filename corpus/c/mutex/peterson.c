@@ -1,6 +1,7 @@
 // Peterson's lock for two threads, entered once, with the default order of C11.
 // Source: Peterson 1981, Myths about the mutual exclusion problem. Twin: mutex/peterson2-once.fp.
-// Expected: SC, TSO, PSO verified: every store of `want` and `turn` is visible before the next load.
+// Expected: SC, TSO, PSO verified: every store of `want` and `turn` is visible before the next
+// load.
 
 #include <assert.h>
 #include <pthread.h>

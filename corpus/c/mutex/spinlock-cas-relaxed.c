@@ -1,7 +1,7 @@
 // A spinlock whose release is a relaxed store, for two threads, one entry each.
 // Source: folklore; Anderson 1990, The performance of spin lock alternatives.
-// Expected: SC, TSO verified: stores become visible in order. PSO violated (assertion): the lock may
-// look free before the counter is visible, and an increment is lost.
+// Expected: SC, TSO verified: stores become visible in order. PSO violated (assertion): the lock
+// may look free before the counter is visible, and an increment is lost.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // Ticket lock for two threads, one entry each, with relaxed accesses.
 // Source: Reed, Kanodia 1979; Mellor-Crummey, Scott 1991.
-// Expected: SC, TSO verified. PSO violated (assertion): the next ticket may be served before the sum
-// is visible. (Mutual exclusion itself holds: tickets never repeat.)
+// Expected: SC, TSO verified. PSO violated (assertion): the next ticket may be served before the
+// sum is visible. (Mutual exclusion itself holds: tickets never repeat.)
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // Test-and-test-and-set lock for two threads, released with WRITE_ONCE.
 // Source: Rudolph, Segall 1984; Anderson 1990.
-// Expected: SC, TSO verified. PSO violated (assertion): the lock may look free before the counter is
-// visible.
+// Expected: SC, TSO verified. PSO violated (assertion): the lock may look free before the counter
+// is visible.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // A pointer into a buffer is used after realloc.
 // Source: the usual error.
-// Expected: violated (use after free) under every model: realloc frees the old buffer, even if a real
-// implementation may extend it in place.
+// Expected: violated (use after free) under every model: realloc frees the old buffer, even if a
+// real implementation may extend it in place.
 
 #include <stdlib.h>
 

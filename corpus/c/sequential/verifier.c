@@ -1,4 +1,5 @@
-// A bounded search with the functions of SV-COMP: nondeterministic values, assumptions, reach_error.
+// A bounded search with the functions of SV-COMP: nondeterministic values, assumptions,
+// reach_error.
 // Source: written for this corpus, in the style of SV-COMP.
 // Expected: verified: a square is never 2 or 3 modulo 4.
 

@@ -1,10 +1,10 @@
-// Chase and Lev's work-stealing queue with the fences of Lê et al., but the larger array is published
-// with a relaxed store.
+// Chase and Lev's work-stealing queue with the fences of Lê et al., but the larger array is
+// published with a relaxed store.
 // Source: Lê, Pop, Cohen, Zappa Nardelli 2013, Correct and efficient work-stealing for weak memory
 // models. See structures/chase-lev.fp, client p(ptt|ss).
-// Expected: SC, TSO verified. PSO violated (assertion or division by zero): the thief finds the first
-// task by the old `bottom`, and reads it in the new array before the task is copied there or the size
-// is stored.
+// Expected: SC, TSO verified. PSO violated (assertion or division by zero): the thief finds the
+// first task by the old `bottom`, and reads it in the new array before the task is copied there or
+// the size is stored.
 
 #include <assert.h>
 #include <pthread.h>

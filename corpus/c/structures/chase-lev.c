@@ -1,10 +1,10 @@
 // Chase and Lev's work-stealing queue without fences: the owner pushes and takes, a thief steals.
 // Source: Chase and Lev 2005, Dynamic circular work-stealing deque; [KVY10] Fig. 1. Twin:
-// structures/chase-lev.fp with the client p(ptt|ss). The first array holds one task; the second push
-// grows it while the thief runs.
+// structures/chase-lev.fp with the client p(ptt|ss). The first array holds one task; the second
+// push grows it while the thief runs.
 // Expected: SC verified. TSO, PSO violated (assertion): the owner loads `top` while its store to
-// `bottom` is pending, and takes a task that the thief steals, too. PSO also (division by zero): the
-// new array may become visible before its size.
+// `bottom` is pending, and takes a task that the thief steals, too. PSO also (division by zero):
+// the new array may become visible before its size.
 
 #include <assert.h>
 #include <pthread.h>

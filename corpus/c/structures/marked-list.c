@@ -1,5 +1,5 @@
-// A set as a sorted list whose links carry a mark in their lowest bit: one thread adds and removes a
-// key, the other removes and adds it.
+// A set as a sorted list whose links carry a mark in their lowest bit: one thread adds and removes
+// a key, the other removes and adds it.
 // Source: Harris 2001, A pragmatic implementation of non-blocking linked-lists; in the form of
 // Vechev and Yahav 2008, whose remover unlinks the node itself. Twin: structures/vyset.fp, client
 // ar|ra (which uses two keys).

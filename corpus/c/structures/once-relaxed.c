@@ -1,7 +1,8 @@
 // Lazy initialisation with a hand-written call_once that publishes its end with a relaxed store.
 // Source: the usual implementation of call_once, with one order weakened. Twin:
 // orders/once-relaxed.fp.
-// Expected: SC, TSO verified. PSO violated (assertion): the state may become visible before the data.
+// Expected: SC, TSO verified. PSO violated (assertion): the state may become visible before the
+// data.
 
 #include <assert.h>
 #include <pthread.h>

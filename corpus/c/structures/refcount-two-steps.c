@@ -1,7 +1,7 @@
 // A reference count whose decrement and test are two steps.
 // Source: the usual error.
-// Expected: SC, TSO, PSO violated (double free or use after free): both threads decrement, then both
-// find 0; or one frees the object before the other looks at the count.
+// Expected: SC, TSO, PSO violated (double free or use after free): both threads decrement, then
+// both find 0; or one frees the object before the other looks at the count.
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,7 +3,8 @@
 // Source: Hensgen, Finkel, Manber 1988; Mellor-Crummey, Scott 1991; a benchmark of [KVY11]. Twin:
 // mutex/sense0.fp (which passes it repeatedly).
 // Expected: SC, TSO verified. PSO violated (hang): the sense may become visible before the count is
-// reset. The other thread decrements 0, its decrement is overwritten, and both threads wait forever.
+// reset. The other thread decrements 0, its decrement is overwritten, and both threads wait
+// forever.
 
 #include <assert.h>
 #include <pthread.h>

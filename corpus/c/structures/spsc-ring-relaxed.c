@@ -1,7 +1,7 @@
 // A ring buffer for one producer and one consumer: two slots, three items, with relaxed indices.
 // Source: Lamport 1983, Specifying concurrent program modules.
-// Expected: SC, TSO verified. PSO violated (assertion): `tail` may become visible before the slot is
-// filled.
+// Expected: SC, TSO verified. PSO violated (assertion): `tail` may become visible before the slot
+// is filled.
 
 #include <assert.h>
 #include <pthread.h>

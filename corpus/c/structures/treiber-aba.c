@@ -1,10 +1,10 @@
 // Treiber's stack of nodes in an array, which are pushed again after they were popped: the ABA
 // problem.
-// Source: Treiber 1986; the problem is described in IBM System/370 Extended Architecture, Principles
-// of Operation, 1983.
+// Source: Treiber 1986; the problem is described in IBM System/370 Extended Architecture,
+// Principles of Operation, 1983.
 // Expected: SC, TSO, PSO violated (assertion): `slow` reads top = 1 and next = 2. `fast` pops 1 and
-// 2 and pushes 1 again. The compare-and-swap of `slow` succeeds and makes 2 the top, although `fast`
-// still holds it; main pops it a second time.
+// 2 and pushes 1 again. The compare-and-swap of `slow` succeeds and makes 2 the top, although
+// `fast` still holds it; main pops it a second time.
 
 #include <assert.h>
 #include <pthread.h>

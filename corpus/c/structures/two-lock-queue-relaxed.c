@@ -2,8 +2,8 @@
 // is taken.
 // Source: Michael, Scott 1996, Simple, fast, and practical non-blocking and blocking concurrent
 // queue algorithms, with an order weakened and a store moved.
-// Expected: SC, TSO verified. PSO violated (assertion): the link may become visible before the value,
-// because the consumer holds a different lock; it dequeues 0.
+// Expected: SC, TSO verified. PSO violated (assertion): the link may become visible before the
+// value, because the consumer holds a different lock; it dequeues 0.
 
 #include <assert.h>
 #include <pthread.h>

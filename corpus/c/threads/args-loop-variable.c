@@ -1,7 +1,7 @@
 // Threads that are created in a loop get a pointer to the loop variable.
 // Source: the usual error.
-// Expected: SC, TSO, PSO violated (assertion or out of bounds), with a data race: a thread reads the
-// variable after main has incremented it.
+// Expected: SC, TSO, PSO violated (assertion or out of bounds), with a data race: a thread reads
+// the variable after main has incremented it.
 
 #include <assert.h>
 #include <pthread.h>

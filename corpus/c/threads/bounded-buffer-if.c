@@ -1,5 +1,6 @@
 // A bounded buffer with one slot: one producer, two consumers that test the condition with `if`.
-// Source: the usual error; see Hoare 1974, Monitors, and the POSIX description of pthread_cond_wait.
+// Source: the usual error; see Hoare 1974, Monitors, and the POSIX description of
+// pthread_cond_wait.
 // Expected: SC, TSO, PSO violated (assertion): a consumer takes the value before the consumer that
 // was woken has the mutex.
 

@@ -1,4 +1,5 @@
-// Two threads add to each other's number in atomic sections of SV-COMP; main checks the largest value.
+// Two threads add to each other's number in atomic sections of SV-COMP; main checks the largest
+// value.
 // Source: written for this corpus after the idea of the Fibonacci benchmarks of SV-COMP.
 // Expected: SC, TSO, PSO verified: with two steps each, no number exceeds Fibonacci's sixth, 8.
 

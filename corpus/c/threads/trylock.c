@@ -1,7 +1,7 @@
 // Two threads that take two mutexes in opposite order, and back off with pthread_mutex_trylock.
 // Source: written for this corpus.
-// Expected: SC, TSO, PSO verified: no thread waits while it holds a mutex. (The retry loop may go on
-// for ever under an unfair scheduler; that is not a hang.)
+// Expected: SC, TSO, PSO verified: no thread waits while it holds a mutex. (The retry loop may go
+// on for ever under an unfair scheduler; that is not a hang.)
 
 #include <assert.h>
 #include <pthread.h>
