@@ -3,8 +3,8 @@
 // Source: Harris 2001, A pragmatic implementation of non-blocking linked-lists; in the form of
 // Vechev and Yahav 2008, whose remover unlinks the node itself. Twin: structures/vyset.fp, client
 // ar|ra (which uses two keys).
-// Expected: SC, TSO, PSO verified. DIVERGENCE from the twin, which is violated under PSO: here the
-// compare-and-swap waits for the key and the link of the new node.
+// Expected: SC, TSO, PSO verified, without a data race. The twin, which has no orders, is violated
+// under PSO: a node may be in the list before its key or its link is visible.
 
 #include <assert.h>
 #include <pthread.h>
@@ -38,10 +38,10 @@ static struct node *find(int key, struct node **pred)
 	struct node *curr;
 
 	*pred = &head_node;
-	curr = address(atomic_load_explicit(&(*pred)->next, memory_order_relaxed));
+	curr = address(atomic_load_explicit(&(*pred)->next, memory_order_acquire));
 	while (curr->key < key) {
 		*pred = curr;
-		curr = address(atomic_load_explicit(&curr->next, memory_order_relaxed));
+		curr = address(atomic_load_explicit(&curr->next, memory_order_acquire));
 	}
 	return curr;
 }
@@ -59,7 +59,7 @@ static bool add(struct node *n, int key)
 		atomic_store_explicit(&n->next, clean(curr), memory_order_relaxed);
 		expected = clean(curr);
 	} while (!atomic_compare_exchange_strong_explicit(&pred->next, &expected, clean(n),
-							  memory_order_relaxed,
+							  memory_order_release,
 							  memory_order_relaxed));
 	return true;
 }
@@ -73,14 +73,14 @@ static bool remove_key(int key)
 
 		if (curr->key != key)
 			return false;
-		next = atomic_load_explicit(&curr->next, memory_order_relaxed);
+		next = atomic_load_explicit(&curr->next, memory_order_acquire);
 		if (!atomic_compare_exchange_strong_explicit(&curr->next, &next, next | MARK,
-							     memory_order_relaxed,
+							     memory_order_acq_rel,
 							     memory_order_relaxed))
 			continue;
 		expected = clean(curr);
 		if (atomic_compare_exchange_strong_explicit(&pred->next, &expected, next & ~MARK,
-							    memory_order_relaxed,
+							    memory_order_release,
 							    memory_order_relaxed))
 			return true;
 	}

@@ -13,7 +13,7 @@
 
 static atomic_int count = N;
 static atomic_bool sense;
-static int phase_of[N];
+static atomic_int phase_of[N];
 
 static void barrier_wait(bool *mine)
 {
@@ -33,10 +33,10 @@ static void *worker(void *arg)
 	bool mine = false;
 
 	for (int phase = 1; phase <= PHASES; phase++) {
-		phase_of[me] = phase;
+		atomic_store_explicit(&phase_of[me], phase, memory_order_relaxed);
 		barrier_wait(&mine);
 		/* The other thread has begun this phase, and may have begun the next one. */
-		assert(phase_of[1 - me] >= phase);
+		assert(atomic_load_explicit(&phase_of[1 - me], memory_order_relaxed) >= phase);
 	}
 	return NULL;
 }

@@ -1,9 +1,7 @@
-// Treiber's stack with relaxed accesses: one thread pushes and pops, the other pops and pushes.
+// Treiber's stack: one thread pushes and pops, the other pops and pushes.
 // Source: Treiber 1986. Nodes are never freed, so an address is never reused. Twin:
-// structures/treiber.fp, client pt|tp.
-// Expected: SC, TSO, PSO verified. DIVERGENCE from the twin, which is violated under PSO: here the
-// compare-and-swap waits for all pending stores of its thread, so a node is published after its
-// value and its link. The orders would matter on machines that are weaker than PSO.
+// structures/treiber.fp, client pt|tp, which has no orders.
+// Expected: SC, TSO, PSO verified: the release in push comes before the acquire in pop.
 
 #include <assert.h>
 #include <pthread.h>
@@ -17,7 +15,7 @@ struct node {
 };
 
 static _Atomic(struct node *) top;
-static int seen[3]; /* how often each value was popped, per value: written after the joins */
+static int seen[3]; /* how often each value was popped */
 
 static void push(int value)
 {
@@ -25,18 +23,18 @@ static void push(int value)
 
 	n->value = value;
 	n->next = atomic_load_explicit(&top, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&top, &n->next, n, memory_order_relaxed,
+	while (!atomic_compare_exchange_weak_explicit(&top, &n->next, n, memory_order_release,
 						      memory_order_relaxed))
 		;
 }
 
 static int pop(void)
 {
-	struct node *t = atomic_load_explicit(&top, memory_order_relaxed);
+	struct node *t = atomic_load_explicit(&top, memory_order_acquire);
 
 	while (t != NULL && !atomic_compare_exchange_weak_explicit(&top, &t, t->next,
-								   memory_order_relaxed,
-								   memory_order_relaxed))
+								   memory_order_acquire,
+								   memory_order_acquire))
 		;
 	return t == NULL ? 0 : t->value;
 }
