@@ -15,19 +15,19 @@ struct point {
 static unsigned sequence;
 static struct point position = { 1, 1 };
 
-static void write_seqbegin(void)
+static void update_begin(void)
 {
 	WRITE_ONCE(sequence, sequence + 1);
 	smp_wmb();
 }
 
-static void write_seqend(void)
+static void update_end(void)
 {
 	smp_wmb();
 	WRITE_ONCE(sequence, sequence + 1);
 }
 
-static unsigned read_seqbegin(void)
+static unsigned snapshot_begin(void)
 {
 	unsigned s;
 
@@ -37,7 +37,7 @@ static unsigned read_seqbegin(void)
 	return s;
 }
 
-static int read_seqretry(unsigned start)
+static int snapshot_changed(unsigned start)
 {
 	smp_rmb();
 	return READ_ONCE(sequence) != start;
@@ -46,10 +46,10 @@ static int read_seqretry(unsigned start)
 static void *mover(void *arg)
 {
 	(void)arg;
-	write_seqbegin();
+	update_begin();
 	WRITE_ONCE(position.x, 2);
 	WRITE_ONCE(position.y, 2);
-	write_seqend();
+	update_end();
 	return NULL;
 }
 
@@ -60,10 +60,10 @@ static void *observer(void *arg)
 
 	(void)arg;
 	do {
-		start = read_seqbegin();
+		start = snapshot_begin();
 		copy.x = READ_ONCE(position.x);
 		copy.y = READ_ONCE(position.y);
-	} while (read_seqretry(start));
+	} while (snapshot_changed(start));
 	assert(copy.x == copy.y);
 	return NULL;
 }

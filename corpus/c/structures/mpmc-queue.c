@@ -1,7 +1,7 @@
 // Vyukov's bounded queue: one thread enqueues twice, one thread tries to dequeue twice.
 // Source: Vyukov's bounded MPMC queue (1024cores.net), with its memory orders, in our words. Twin:
 // orders/mpmc-queue.fp, clients ee|d and e|dd.
-// Expected: SC, TSO, PSO verified. The release store of `sequence` publishes `data`.
+// Expected: SC, TSO, PSO verified. The release store of `turn` publishes `value`.
 
 #include <assert.h>
 #include <pthread.h>
@@ -10,89 +10,89 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BUFFER_SIZE 2
-#define BUFFER_MASK (BUFFER_SIZE - 1)
-#define START ((size_t)-2) /* positions wrap around during the test */
+#define SLOTS 2 /* a power of two */
 
-struct cell {
-	atomic_size_t sequence;
-	int data;
+/*
+ * A slot whose turn is p may be filled by the producer with ticket p. A slot whose turn is p + 1
+ * holds the value of ticket p.
+ */
+struct slot {
+	atomic_size_t turn;
+	int value;
 };
 
-struct mpmc_queue {
-	struct cell buffer[BUFFER_SIZE];
-	atomic_size_t enqueue_pos;
-	atomic_size_t dequeue_pos;
+struct mpmc {
+	struct slot slots[SLOTS];
+	atomic_size_t producers; /* the next ticket of a producer */
+	atomic_size_t consumers; /* the next ticket of a consumer */
 };
 
-static void mpmc_init(struct mpmc_queue *q)
+/* Tickets start shortly before their maximum, so they wrap around during the test. */
+static const size_t first_ticket = SIZE_MAX - 1;
+
+static void mpmc_init(struct mpmc *q)
 {
-	for (size_t i = 0; i < BUFFER_SIZE; i++)
-		atomic_init(&q->buffer[i].sequence, START + i);
-	atomic_init(&q->enqueue_pos, START);
-	atomic_init(&q->dequeue_pos, START);
+	for (size_t k = 0; k < SLOTS; k++)
+		atomic_init(&q->slots[(first_ticket + k) % SLOTS].turn, first_ticket + k);
+	atomic_init(&q->producers, first_ticket);
+	atomic_init(&q->consumers, first_ticket);
 }
 
-static bool mpmc_enqueue(struct mpmc_queue *q, int data)
+/*
+ * Draws a ticket from `counter` as soon as its slot has reached the turn `ticket + ahead`. Returns
+ * NULL if the slot is still behind: the queue is full or empty.
+ */
+static struct slot *claim(struct mpmc *q, atomic_size_t *counter, size_t ahead, size_t *ticket)
 {
-	size_t pos = atomic_load_explicit(&q->enqueue_pos, memory_order_relaxed);
-	struct cell *cell;
+	*ticket = atomic_load_explicit(counter, memory_order_relaxed);
+	while (true) {
+		struct slot *s = &q->slots[*ticket % SLOTS];
+		size_t turn = atomic_load_explicit(&s->turn, memory_order_acquire);
+		ptrdiff_t lead = (ptrdiff_t)(turn - *ticket - ahead);
 
-	for (;;) {
-		cell = &q->buffer[pos & BUFFER_MASK];
-		size_t seq = atomic_load_explicit(&cell->sequence, memory_order_acquire);
-		intptr_t dif = (intptr_t)(seq - pos);
-
-		if (dif == 0) {
-			if (atomic_compare_exchange_weak_explicit(&q->enqueue_pos, &pos, pos + 1,
-								  memory_order_relaxed,
-								  memory_order_relaxed))
-				break;
-		} else if (dif < 0) {
-			return false;
-		} else {
-			pos = atomic_load_explicit(&q->enqueue_pos, memory_order_relaxed);
-		}
+		if (lead < 0)
+			return NULL;
+		if (lead > 0)
+			*ticket = atomic_load_explicit(counter, memory_order_relaxed);
+		else if (atomic_compare_exchange_weak_explicit(counter, ticket, *ticket + 1,
+							       memory_order_relaxed,
+							       memory_order_relaxed))
+			return s;
 	}
-	cell->data = data;
-	atomic_store_explicit(&cell->sequence, pos + 1, memory_order_release);
+}
+
+static bool mpmc_put(struct mpmc *q, int value)
+{
+	size_t ticket;
+	struct slot *s = claim(q, &q->producers, 0, &ticket);
+
+	if (s == NULL)
+		return false;
+	s->value = value;
+	atomic_store_explicit(&s->turn, ticket + 1, memory_order_release);
 	return true;
 }
 
-static bool mpmc_dequeue(struct mpmc_queue *q, int *data)
+static bool mpmc_get(struct mpmc *q, int *value)
 {
-	size_t pos = atomic_load_explicit(&q->dequeue_pos, memory_order_relaxed);
-	struct cell *cell;
+	size_t ticket;
+	struct slot *s = claim(q, &q->consumers, 1, &ticket);
 
-	for (;;) {
-		cell = &q->buffer[pos & BUFFER_MASK];
-		size_t seq = atomic_load_explicit(&cell->sequence, memory_order_acquire);
-		intptr_t dif = (intptr_t)(seq - (pos + 1));
-
-		if (dif == 0) {
-			if (atomic_compare_exchange_weak_explicit(&q->dequeue_pos, &pos, pos + 1,
-								  memory_order_relaxed,
-								  memory_order_relaxed))
-				break;
-		} else if (dif < 0) {
-			return false;
-		} else {
-			pos = atomic_load_explicit(&q->dequeue_pos, memory_order_relaxed);
-		}
-	}
-	*data = cell->data;
-	atomic_store_explicit(&cell->sequence, pos + BUFFER_SIZE, memory_order_release);
+	if (s == NULL)
+		return false;
+	*value = s->value;
+	atomic_store_explicit(&s->turn, ticket + SLOTS, memory_order_release);
 	return true;
 }
 
-static struct mpmc_queue queue;
+static struct mpmc queue;
 static int got[2];
 
 static void *producer(void *arg)
 {
 	(void)arg;
-	assert(mpmc_enqueue(&queue, 1));
-	assert(mpmc_enqueue(&queue, 2));
+	assert(mpmc_put(&queue, 1));
+	assert(mpmc_put(&queue, 2));
 	return NULL;
 }
 
@@ -100,7 +100,7 @@ static void *consumer(void *arg)
 {
 	(void)arg;
 	for (int i = 0; i < 2; i++)
-		if (!mpmc_dequeue(&queue, &got[i]))
+		if (!mpmc_get(&queue, &got[i]))
 			got[i] = -1;
 	return NULL;
 }
@@ -119,7 +119,7 @@ int main(void)
 	for (int i = 0; i < 2; i++)
 		if (got[i] != -1)
 			assert(got[i] == next++);
-	while (mpmc_dequeue(&queue, &value))
+	while (mpmc_get(&queue, &value))
 		assert(value == next++);
 	assert(next == 3);
 	return 0;

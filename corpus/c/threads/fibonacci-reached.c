@@ -16,14 +16,14 @@ void reach_error(void)
 	abort();
 }
 
-int i = 1, j = 1;
+static int a = 1, b = 1;
 
 void *left(void *arg)
 {
 	(void)arg;
 	for (int k = 0; k < STEPS; k++) {
 		__VERIFIER_atomic_begin();
-		i += j;
+		a = a + b;
 		__VERIFIER_atomic_end();
 	}
 	return 0;
@@ -34,7 +34,7 @@ void *right(void *arg)
 	(void)arg;
 	for (int k = 0; k < STEPS; k++) {
 		__VERIFIER_atomic_begin();
-		j += i;
+		b = a + b;
 		__VERIFIER_atomic_end();
 	}
 	return 0;
@@ -48,7 +48,7 @@ int main(void)
 	pthread_create(&r, 0, right, 0);
 	pthread_join(l, 0);
 	pthread_join(r, 0);
-	if (i >= 8 || j >= 8)
+	if (a >= 8 || b >= 8)
 		reach_error();
 	return 0;
 }

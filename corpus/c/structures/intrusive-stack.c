@@ -1,7 +1,7 @@
 // An intrusive list to which threads add nodes with cmpxchg, and from which one thread takes all
 // nodes with xchg.
 // Source: the lock-less list of the Linux kernel (by Huang Ying), in our words.
-// Expected: SC, TSO, PSO verified: cmpxchg waits for the link of the new node.
+// Expected: SC, TSO, PSO verified: cmpxchg waits for the link of the added node.
 
 #include <assert.h>
 #include <pthread.h>
@@ -10,48 +10,48 @@
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 
-struct llist_node {
-	struct llist_node *next;
+struct hook {
+	struct hook *next;
 };
 
-struct llist_head {
-	struct llist_node *first;
+struct inbox {
+	struct hook *first;
 };
 
 struct job {
 	int id;
 	int cost;
-	struct llist_node link;
+	struct hook link;
 };
 
-static struct llist_head jobs;
+static struct inbox jobs;
 
-static void llist_add(struct llist_node *new, struct llist_head *head)
+static void inbox_add(struct hook *added, struct inbox *box)
 {
-	struct llist_node *first = READ_ONCE(head->first);
+	struct hook *first = READ_ONCE(box->first);
 
 	for (;;) {
-		struct llist_node *seen;
+		struct hook *seen;
 
-		WRITE_ONCE(new->next, first);
-		seen = cmpxchg(&head->first, first, new);
+		WRITE_ONCE(added->next, first);
+		seen = cmpxchg(&box->first, first, added);
 		if (seen == first)
 			return;
 		first = seen;
 	}
 }
 
-static struct llist_node *llist_del_all(struct llist_head *head)
+static struct hook *inbox_take_all(struct inbox *box)
 {
-	return xchg(&head->first, NULL);
+	return xchg(&box->first, NULL);
 }
 
 static int process(void)
 {
-	struct llist_node *n;
+	struct hook *n;
 	int cost = 0;
 
-	for (n = llist_del_all(&jobs); n != NULL; n = n->next) {
+	for (n = inbox_take_all(&jobs); n != NULL; n = n->next) {
 		struct job *job = container_of(n, struct job, link);
 
 		assert(job->cost == 10 * job->id);
@@ -65,7 +65,7 @@ static void *submit(void *arg)
 	struct job *job = arg;
 
 	job->cost = 10 * job->id;
-	llist_add(&job->link, &jobs);
+	inbox_add(&job->link, &jobs);
 	return NULL;
 }
 
