@@ -11,8 +11,8 @@
 use fencepost_ir::{Expr, Op, Span};
 
 use super::arithmetic::Val;
-use crate::c::codes;
 use super::thread::{Lowerer, Prefix};
+use crate::c::codes;
 
 /// The largest number of statements of the prefix.
 const MAX_PREFIX: usize = 5_000;

@@ -239,8 +239,7 @@ impl<'p> Lowerer<'_, 'p> {
                 }
                 Slot::Object(id) => {
                     let Some(parameter) = function.locals.get(at) else { continue };
-                    let spot =
-                        super::places::Spot::Object { id, offset: 0, steps: Vec::new() };
+                    let spot = super::places::Spot::Object { id, offset: 0, steps: Vec::new() };
                     self.store_record(&spot, &parameter.ty, argument.scalars(), span);
                 }
                 Slot::None => {}

@@ -135,7 +135,8 @@ impl<'p> Lowerer<'_, 'p> {
             match slot {
                 Slot::Register(reg, _) => self.reset(reg, span, local),
                 Slot::Object(id) => {
-                    for (number, reg) in self.held.get(&id).cloned().into_iter().flatten().enumerate()
+                    for (number, reg) in
+                        self.held.get(&id).cloned().into_iter().flatten().enumerate()
                     {
                         self.reset(reg, span, local * 1000 + number as u32);
                     }
@@ -162,7 +163,12 @@ impl<'p> Lowerer<'_, 'p> {
                     Some(object) => object.ty.clone(),
                     None => return,
                 };
-                self.initialize_object(&Spot::Object { id, offset: 0, steps: Vec::new() }, &ty, init, span);
+                self.initialize_object(
+                    &Spot::Object { id, offset: 0, steps: Vec::new() },
+                    &ty,
+                    init,
+                    span,
+                );
             }
             Slot::None => {}
         }

@@ -8,10 +8,10 @@
 use fencepost_ir::{BinOp, Expr, Op, PoolId, Span, WideOp};
 
 use super::arithmetic::{Val, binary};
-use crate::c::codes;
 use super::layout::{INT, POINTER, size_of};
 use super::plan::ObjectId;
 use super::thread::Lowerer;
+use crate::c::codes;
 use crate::c::typed::{Expr as TypedExpr, RecordId, Type, TypeKind};
 
 /// The number of cells for an allocation in a loop.
@@ -19,12 +19,7 @@ const IN_LOOP: u32 = 4;
 
 impl<'p> Lowerer<'_, 'p> {
     /// Allocates an object. Returns its address.
-    pub(super) fn allocate(
-        &mut self,
-        size: &'p TypedExpr,
-        hint: Option<&Type>,
-        span: Span,
-    ) -> Val {
+    pub(super) fn allocate(&mut self, size: &'p TypedExpr, hint: Option<&Type>, span: Span) -> Val {
         let size = self.value(size);
         if !self.is_live() {
             return Expr::Const(0);
@@ -45,10 +40,8 @@ impl<'p> Lowerer<'_, 'p> {
         if plan.is_bounded {
             let (full, done) = (self.code.target(), self.code.target());
             let is_full = binary(BinOp::Eq, Expr::Var(cell), Expr::Const(0));
-            let text = format!(
-                "more than {} objects of type `{}` are allocated",
-                plan.cells, plan.name
-            );
+            let text =
+                format!("more than {} objects of type `{}` are allocated", plan.cells, plan.name);
             let (no_cell, state) = self.branch_value(is_full, full, done, span);
             self.code.bind(full);
             self.state = no_cell;
@@ -204,13 +197,7 @@ impl<'p> Lowerer<'_, 'p> {
     }
 
     /// Stores the scalars of an object that the target has, too.
-    fn store_common(
-        &mut self,
-        to: &super::places::Spot,
-        ty: &Type,
-        values: Vec<Val>,
-        span: Span,
-    ) {
+    fn store_common(&mut self, to: &super::places::Spot, ty: &Type, values: Vec<Val>, span: Span) {
         let scalars = self.pass.scalars(ty, span);
         let limit = match to {
             super::places::Spot::Object { id, .. } => {

@@ -12,7 +12,6 @@ use fencepost_ir::{
 
 use super::aux;
 use super::cleanup;
-use crate::c::codes;
 use super::constants;
 use super::effects::Effects;
 use super::expressions::Value;
@@ -25,6 +24,7 @@ use super::state::Known;
 use super::thread::{Lowerer, Prefix};
 use super::threads::Start;
 use crate::Request;
+use crate::c::codes;
 use crate::c::source_map::{FileKind, SourceMap};
 use crate::c::typed::{self, FunctionId, Type, TypeKind};
 use crate::fp::limits;
@@ -194,7 +194,11 @@ impl<'p> Pass<'p> {
         span: Span,
     ) -> Option<u32> {
         if self.starts.len() as u64 >= limits::THREADS {
-            self.stop(codes::PROGRAM_TOO_LARGE, span, "the program creates too many threads".into());
+            self.stop(
+                codes::PROGRAM_TOO_LARGE,
+                span,
+                "the program creates too many threads".into(),
+            );
             return None;
         }
         self.starts.push(Start { function, argument, is_certain: true });
@@ -301,7 +305,12 @@ impl<'p> Pass<'p> {
                 "use a struct, or members of the same size",
             ),
             LayoutError::TooLarge => {
-                self.error(codes::PROGRAM_TOO_LARGE, span, "this object is too large".into(), "make it smaller");
+                self.error(
+                    codes::PROGRAM_TOO_LARGE,
+                    span,
+                    "this object is too large".into(),
+                    "make it smaller",
+                );
             }
         }
     }
@@ -431,10 +440,8 @@ impl<'p> Pass<'p> {
     fn observed(&self, count: usize) -> Vec<Observable> {
         let mut observed = Vec::new();
         for (at, global) in self.program.globals.iter().enumerate() {
-            let is_users = self
-                .sources
-                .file(global.span)
-                .is_some_and(|file| file.kind != FileKind::BuiltIn);
+            let is_users =
+                self.sources.file(global.span).is_some_and(|file| file.kind != FileKind::BuiltIn);
             let id = ObjectId::Global(at as u32);
             let base = self.memory.object(id).and_then(|object| object.base);
             if let (true, Some(base), Some(_)) = (is_users, base, scalar_type(&global.ty))

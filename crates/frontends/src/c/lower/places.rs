@@ -7,10 +7,10 @@
 use fencepost_ir::{Address, BinOp, Expr, Loc, Pointer, Reg, Span, Value, WideOp};
 
 use super::arithmetic::{Val, binary, element, offset, select};
-use crate::c::codes;
 use super::layout::{POINTER, scalar_type, size_of};
 use super::plan::ObjectId;
 use super::thread::{Lowerer, Slot};
+use crate::c::codes;
 use crate::c::typed::{
     Expr as TypedExpr, ExprKind, IntType, Place, PlaceKind, Type, TypeKind, Variable, VariableId,
 };
@@ -313,9 +313,10 @@ impl<'p> Lowerer<'_, 'p> {
     pub(super) fn is_private(&self, at: &Address) -> bool {
         at.as_fixed().is_some_and(|loc| {
             super::aux::is_auxiliary(loc)
-                || self.pass.scalar_of(loc).is_some_and(|(id, scalar)| {
-                    self.pass.plan.is_private(self.thread, id, scalar)
-                })
+                || self
+                    .pass
+                    .scalar_of(loc)
+                    .is_some_and(|(id, scalar)| self.pass.plan.is_private(self.thread, id, scalar))
         })
     }
 }

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use fencepost_ir::assemble::{Assembler, Target};
 use fencepost_ir::{Expr, Label, Op, Reg, Span};
 
-use super::pass::Pass;
 use super::arithmetic::Val;
-use crate::c::codes;
 use super::effects::Writes;
 use super::labels::Position;
 use super::layout::scalar_type;
+use super::pass::Pass;
 use super::plan::{LocalObject, ObjectId};
 use super::registers::Registers;
 use super::state::{Known, State, merge};
 use super::threads::Site;
+use crate::c::codes;
 use crate::c::typed::{Function, FunctionId, IntType, Type};
 use crate::fp::limits;
 

@@ -14,10 +14,10 @@ use fencepost_ir::{BinOp, Expr, Op, Reg, Span};
 
 use super::arithmetic::{Val, binary};
 use super::aux::{self, Aux};
-use crate::c::codes;
 use super::layout::{INT, POINTER};
 use super::memory::function_at;
 use super::thread::{Lowerer, Prefix};
+use crate::c::codes;
 use crate::c::typed::{Expr as TypedExpr, FunctionId};
 
 /// The number of threads that a creation in a loop can create.
