@@ -31,6 +31,13 @@ pub enum Item {
     Declaration(Declaration),
     /// A function with its body.
     Function(FunctionDefinition),
+    /// `_Static_assert(condition, ...)` at file scope.
+    StaticAssert {
+        /// The condition.
+        condition: Expr,
+        /// The position.
+        span: Span,
+    },
 }
 
 /// A function definition.

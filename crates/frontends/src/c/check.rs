@@ -159,6 +159,7 @@ impl<'a> Checker<'a> {
                     self.declaration(declaration, &mut Vec::new());
                 }
                 ast::Item::Function(definition) => self.function_definition(definition),
+                ast::Item::StaticAssert { condition, .. } => self.static_assert(condition),
             }
         }
     }
@@ -209,8 +210,9 @@ impl<'a> Checker<'a> {
         did_you_mean(name, known.iter().copied(), self.diagnostics.len())
     }
 
-    /// Appends the diagnostics to those of the caller, with at most [`ERRORS`] errors.
+    /// Reports the diagnostics with positions in the main file, and at most [`ERRORS`] errors.
     fn report(&self, diagnostics: &mut Diagnostics) {
+        let mut shown = Diagnostics::new();
         let mut errors = 0;
         for found in self.diagnostics.iter() {
             match found.severity {
@@ -219,14 +221,15 @@ impl<'a> Checker<'a> {
             }
             if errors > ERRORS {
                 let message = format!("there are more than {ERRORS} errors");
-                diagnostics
+                shown
                     .error(codes::TOO_MANY_ERRORS, found.span, message)
                     .label("this error and later errors are not shown")
                     .hint("fix the first errors and try again");
-                return;
+                break;
             }
-            *diagnostics.error(found.code, found.span, "") = found.clone();
+            *shown.error(found.code, found.span, "") = found.clone();
         }
+        self.sources.report(&shown, diagnostics);
     }
 }
 

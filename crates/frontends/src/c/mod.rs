@@ -5,15 +5,27 @@
 //! ```
 //!
 //! - [`source_map`]: the files of a translation unit.
+//! - [`tokens`], [`literals`]: the lexer, and the values of numbers, characters and strings.
+//! - [`preprocess`]: macros, conditionals and includes.
+//! - [`headers`]: our own headers.
+//! - [`parse`]: builds the syntax tree.
 //! - [`ast`]: the syntax tree.
 //! - [`check`]: builds the typed tree.
-//! - [`codes`]: the codes of diagnostics.
 //! - [`typed`]: the tree with types, sizes and conversions.
 //! - [`orders`]: the values of memory orders.
+//! - [`codes`]: the codes of diagnostics.
 
 pub mod ast;
 pub mod check;
 pub mod codes;
+pub mod headers;
+pub mod literals;
 pub mod orders;
+pub mod parse;
+pub mod preprocess;
 pub mod source_map;
+pub mod tokens;
 pub mod typed;
+
+pub use parse::parse_unit;
+pub use preprocess::PreprocessOptions;

@@ -3,10 +3,10 @@
 //! The main file begins at offset 0, so its spans are offsets into its text. Included files follow,
 //! each with its own start. The line and column of a [`Span`] count in its own file.
 
-use fencepost_ir::Span;
+use fencepost_ir::{Diagnostics, Severity, Span};
 
 /// The kind of a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FileKind {
     /// The file that the user named.
     Main,
@@ -33,6 +33,8 @@ pub struct File {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourceMap {
     files: Vec<File>,
+    /// For each file, the position in the main file of the `#include` that leads to it.
+    inclusions: Vec<Span>,
 }
 
 impl SourceMap {
@@ -44,6 +46,7 @@ impl SourceMap {
         u32::try_from(start + text.len()).ok()?;
         let (name, text) = (name.into(), text.into());
         self.files.push(File { name, text, start: start as u32, kind });
+        self.inclusions.push(Span { line: 1, column: 1, ..Span::default() });
         Some(self.files.len() - 1)
     }
 
@@ -63,5 +66,49 @@ impl SourceMap {
         let Some(file) = self.file(span) else { return "" };
         let (start, end) = (span.start - file.start, span.end.saturating_sub(file.start));
         file.text.get(start as usize..end as usize).unwrap_or("")
+    }
+
+    /// Stores the position in the main file of the `#include` that leads to a file.
+    pub fn set_inclusion(&mut self, file: usize, at: Span) {
+        if let Some(inclusion) = self.inclusions.get_mut(file) {
+            *inclusion = at;
+        }
+    }
+
+    /// Returns the position in the main file that leads to the position `at` of a file: `at` itself
+    /// in the main file, otherwise the `#include`.
+    pub fn inclusion(&self, file: usize, at: Span) -> Span {
+        self.inclusions.get(file).copied().filter(|_| file > 0).unwrap_or(at)
+    }
+
+    /// Returns the position to show for a span: itself in the main file. For another file, the
+    /// `#include` that leads to it, and the text that the message begins with.
+    pub fn shown_position(&self, span: Span) -> (Span, String) {
+        let after = self.files.partition_point(|file| file.start <= span.start);
+        match after.checked_sub(1).and_then(|at| Some((at, self.files.get(at)?))) {
+            Some((at, file)) if at > 0 => {
+                (self.inclusion(at, span), format!("`{}`, line {}: ", file.name, span.line))
+            }
+            Some(_) | None => (span, String::new()),
+        }
+    }
+
+    /// Copies diagnostics to `target` and moves those of included files to the main file: they get
+    /// the position of the `#include`, and the message begins with the file and the line.
+    pub fn report(&self, diagnostics: &Diagnostics, target: &mut Diagnostics) {
+        for diagnostic in diagnostics.iter() {
+            let (span, prefix) = self.shown_position(diagnostic.span);
+            let message = format!("{prefix}{}", diagnostic.message);
+            let copy = match diagnostic.severity {
+                Severity::Error => target.error(diagnostic.code, span, message),
+                Severity::Warning => target.warning(diagnostic.code, span, message),
+            };
+            copy.label(diagnostic.label.clone());
+            copy.hint.clone_from(&diagnostic.hint);
+            for (span, text) in &diagnostic.related {
+                let (span, prefix) = self.shown_position(*span);
+                copy.related(span, format!("{prefix}{text}"));
+            }
+        }
     }
 }

@@ -57,6 +57,7 @@ impl Checker<'_> {
         out: &mut Vec<Stmt>,
     ) {
         if specifiers.storage == ast::Storage::Typedef {
+            self.name_record(&ty, name);
             return self.declare(name, Symbol::Typedef(ty));
         }
         match ty.kind {
@@ -94,6 +95,16 @@ impl Checker<'_> {
             }
             (false, ast::Storage::None | ast::Storage::Typedef) => {
                 self.local_variable(variable, name, init, out);
+            }
+        }
+    }
+
+    /// Names a record without a tag after its first `typedef`.
+    fn name_record(&mut self, ty: &Type, name: &ast::Name) {
+        if let TypeKind::Record(id) = ty.kind {
+            let record = &mut self.records[id.0 as usize];
+            if matches!(record.name.as_str(), "struct" | "union") {
+                record.name.clone_from(&name.text);
             }
         }
     }
@@ -258,7 +269,7 @@ impl Checker<'_> {
     fn object_size(&mut self, ty: &Type, span: Span) -> Option<u64> {
         let size = self.complete_size(ty, span)?;
         if size > LARGEST {
-            self.error(codes::TOO_LARGE, span, "this variable is too large")
+            self.error(codes::OBJECT_TOO_LARGE, span, "this variable is too large")
                 .hint(format!("a variable has at most {LARGEST} bytes"));
             return None;
         }

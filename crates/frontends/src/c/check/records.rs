@@ -93,7 +93,7 @@ impl Checker<'_> {
         let too_large = size > LARGEST;
         if too_large {
             let message = format!("`{}` is too large", self.record(id).name);
-            self.error(codes::TOO_LARGE, specifier.span, message)
+            self.error(codes::OBJECT_TOO_LARGE, specifier.span, message)
                 .hint(format!("a type has at most {LARGEST} bytes"));
         }
         let invalid = self.diagnostics.len() != errors;

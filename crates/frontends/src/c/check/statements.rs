@@ -267,7 +267,7 @@ impl Checker<'_> {
         Some(StmtKind::Return(None))
     }
 
-    fn static_assert(&mut self, condition: &ast::Expr) {
+    pub(super) fn static_assert(&mut self, condition: &ast::Expr) {
         if self.constant(condition) == Some(0) {
             self.error(codes::STATIC_ASSERT, condition.span, "this static assertion is false");
         }
