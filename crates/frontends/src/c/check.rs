@@ -62,6 +62,8 @@ struct RecordInfo {
     fields: Vec<FieldInfo>,
     /// The size and alignment. `None` as long as the record is incomplete.
     layout: Option<(u64, u64)>,
+    /// Whether the definition is being read.
+    open: bool,
     /// Whether the definition had an error. Unknown fields are then not reported.
     invalid: bool,
 }
@@ -94,6 +96,8 @@ struct Global {
     variable: Variable,
     /// Whether there is a definition, not only an `extern` declaration.
     defined: bool,
+    /// Whether an error was reported. It is reported once.
+    invalid: bool,
 }
 
 /// The state of the checker.
@@ -168,7 +172,8 @@ impl<'a> Checker<'a> {
     fn main(&mut self) -> Option<FunctionId> {
         let main = self.functions.iter().position(|f| f.name == "main" && f.definition.is_some());
         let Some(main) = main else {
-            self.error(codes::NO_MAIN, Span::default(), "the program has no function `main`")
+            let start = Span { line: 1, column: 1, ..Span::default() };
+            self.error(codes::NO_MAIN, start, "the program has no function `main`")
                 .hint("add `int main(void) { ... }` that creates the threads");
             return None;
         };

@@ -180,17 +180,21 @@ impl Checker<'_> {
 
     /// Adds a variable with static storage duration.
     pub(super) fn add_global(&mut self, variable: Variable, defined: bool) -> u32 {
-        self.globals.push(Global { variable, defined });
+        self.globals.push(Global { variable, defined, invalid: false });
         (self.globals.len() - 1) as u32
     }
 
     fn initialize_global(&mut self, index: u32, initializer: &ast::Initializer) {
         let ty = self.globals[index as usize].variable.ty.clone();
         let span = self.globals[index as usize].variable.span;
-        if let Some((ty, init)) = self.initializer(&ty, initializer, span, true) {
-            let variable = &mut self.globals[index as usize].variable;
-            variable.ty = ty;
-            variable.init = Some(init);
+        let init = self.initializer(&ty, initializer, span, true);
+        let global = &mut self.globals[index as usize];
+        match init {
+            Some((ty, init)) => {
+                global.variable.ty = ty;
+                global.variable.init = Some(init);
+            }
+            None => global.invalid = true,
         }
     }
 
@@ -287,7 +291,7 @@ impl Checker<'_> {
                 *count = u64::from(global.defined);
             }
             let global = &self.globals[index];
-            if global.defined {
+            if global.defined && !global.invalid {
                 let (ty, span) = (global.variable.ty.clone(), global.variable.span);
                 self.object_size(&ty, span);
             }
@@ -300,10 +304,11 @@ impl Checker<'_> {
         let global = &self.globals[index as usize];
         let (declared, name) = (global.variable.span, global.variable.name.clone());
         let is_ours = self.sources.file(declared).is_some_and(|f| f.kind == FileKind::BuiltIn);
-        if global.defined || is_ours || self.unevaluated > 0 || !self.body.is_function {
+        let is_known = global.defined || global.invalid || is_ours;
+        if is_known || self.unevaluated > 0 || !self.body.is_function {
             return;
         }
-        self.globals[index as usize].defined = true;
+        self.globals[index as usize].invalid = true;
         self.error(codes::UNDEFINED_VARIABLE, span, format!("`{name}` has no definition"))
             .label("used here")
             .related(declared, "declared here with `extern`")

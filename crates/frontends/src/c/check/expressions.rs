@@ -319,6 +319,10 @@ impl Checker<'_> {
         let char_type = Type::int(8, true);
         let count = bytes.len() as u64 + 1;
         let ty = Type::plain(TypeKind::Array(Box::new(char_type.clone()), count));
+        if self.unevaluated > 0 {
+            let null = Box::new(constant(0, Type::pointer(ty.clone()), span));
+            return Place { kind: PlaceKind::Deref(null), ty, span };
+        }
         let index = match self.strings.get(bytes) {
             Some(index) => *index,
             None => {

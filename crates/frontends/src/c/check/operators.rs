@@ -39,11 +39,30 @@ pub(super) fn symbol(op: BinaryOp) -> &'static str {
     }
 }
 
+/// Returns the comparison that is true where this one is false, or `None` for other operators.
+fn inverse(op: BinaryOp) -> Option<BinaryOp> {
+    match op {
+        BinaryOp::Lt => Some(BinaryOp::Ge),
+        BinaryOp::Le => Some(BinaryOp::Gt),
+        BinaryOp::Gt => Some(BinaryOp::Le),
+        BinaryOp::Ge => Some(BinaryOp::Lt),
+        BinaryOp::Eq => Some(BinaryOp::Ne),
+        BinaryOp::Ne => Some(BinaryOp::Eq),
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Rem
+        | BinaryOp::Shl
+        | BinaryOp::Shr
+        | BinaryOp::BitAnd
+        | BinaryOp::BitXor
+        | BinaryOp::BitOr => None,
+    }
+}
+
 fn is_comparison(op: BinaryOp) -> bool {
-    matches!(
-        op,
-        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne
-    )
+    inverse(op).is_some()
 }
 
 fn is_shift(op: BinaryOp) -> bool {
@@ -99,6 +118,12 @@ impl Checker<'_> {
             }
             ast::UnaryOp::Not => {
                 let value = promote(self.condition(operand)?);
+                if let ExprKind::Binary(op, left, right) = value.kind.clone()
+                    && let Some(op) = inverse(op)
+                {
+                    let kind = ExprKind::Binary(op, left, right);
+                    return Some(Operand::Value(Expr { kind, span, ..value }));
+                }
                 let zero = constant(0, value.ty.clone(), span);
                 binary_expr(BinaryOp::Eq, value, zero, int(), span)
             }
