@@ -231,8 +231,9 @@ impl<'a> Parser<'a> {
 
     fn unknown_character(&mut self, found: Token) -> SyntaxError {
         let text: String = self.text(found).chars().take(20).collect();
-        let text = text.escape_debug().to_string();
-        let hint = match text.trim_start_matches('\\').chars().next() {
+        let text = text.replace(char::is_control, " ");
+        let text = text.trim_end();
+        let hint = match text.chars().next() {
             Some('\'' | '"') => "close the character or string on the same line",
             Some(c) if !c.is_ascii() => "use only ASCII letters, digits and `_` in names",
             Some(_) | None => "remove this text, or put it into a comment: `/* ... */`",

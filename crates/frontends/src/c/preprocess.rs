@@ -36,11 +36,11 @@ use super::codes;
 use super::source_map::{FileKind, SourceMap};
 use super::tokens::{Spellings, Symbol, Tok, Token};
 use hide_sets::HideSets;
-use include::OpenFile;
+use include::{LexedFile, OpenFile};
 use macros::Macro;
 
 /// How many tokens may be read or produced in total.
-pub const MAX_TOKENS: u32 = 2_000_000;
+pub const MAX_TOKENS: u32 = 1_000_000;
 
 /// How many files may be open at the same time.
 pub const MAX_INCLUDE_DEPTH: usize = 200;
@@ -118,8 +118,8 @@ struct Preprocessor<'a> {
     hide_sets: HideSets,
     /// The open files, innermost last.
     files: Vec<OpenFile>,
-    /// The tokens of each file that was included: its number in the map, and its tokens.
-    lexed: HashMap<(String, FileKind), (usize, Rc<[Token]>)>,
+    /// The files that were read, by name and kind.
+    lexed: HashMap<(String, FileKind), LexedFile>,
     /// The files with `#pragma once`.
     once: HashSet<usize>,
     /// How many tokens may still be read or produced.
