@@ -39,6 +39,17 @@ impl Checker<'_> {
     /// Checks a pointer to a value of a type.
     fn value_pointer(&mut self, call: &Call<'_>, position: usize, ty: &Type) -> Option<Expr> {
         let pointer = self.value(&call.arguments[position])?;
+        if let TypeKind::Pointer(to) = &pointer.ty.kind
+            && !matches!(to.kind, TypeKind::Void)
+            && self.size_of(to) != self.size_of(ty)
+        {
+            let (from, to) = (self.type_text(to), self.type_text(ty));
+            let message =
+                format!("`{}` needs a pointer to `{to}` here, not to `{from}`", call.name);
+            self.error(codes::TYPE_MISMATCH, pointer.span, message)
+                .hint("both objects have the same size");
+            return None;
+        }
         self.assignable(pointer, &Type::pointer(ty.clone()), Purpose::Pass)
     }
 

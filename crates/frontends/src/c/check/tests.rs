@@ -1,7 +1,9 @@
 //! Tests of the checker: typed trees and messages of small programs.
 
+mod book;
 mod errors;
 mod print;
+mod random;
 mod trees;
 
 use fencepost_ir::Diagnostics;
