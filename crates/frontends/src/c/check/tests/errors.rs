@@ -68,6 +68,14 @@ fn unsupported_features_have_hints() {
 }
 
 #[test]
+fn headers_are_suggested() {
+    assert_snapshot!(body(
+        "int pthread_join(unsigned long thread, void **result); int x;",
+        "pthread_join(1, 0); pthread_mutex_lock(0); atomic_load(&x); x = strdup(0) == 0;"
+    ));
+}
+
+#[test]
 fn a_program_needs_main() {
     assert_snapshot!(checked("int x;"));
 }
