@@ -201,8 +201,13 @@ impl Checker<'_> {
             .filter(|function| function.definition.is_some() && !function.name.starts_with("__"))
             .map(|function| function.name.as_str())
             .collect();
-        let hint = self.suggestion(name, &similar);
-        let hint = hint.unwrap_or_else(|| "give it a body: fencepost checks whole programs".into());
+        let hint = match header_of(name) {
+            // A preprocessed file declares the functions of another C library.
+            Some(header) => format!("include `<{header}>` instead of declaring the function"),
+            None => self
+                .suggestion(name, &similar)
+                .unwrap_or_else(|| "give it a body: fencepost checks whole programs".into()),
+        };
         self.error(codes::UNKNOWN_FUNCTION, span, format!("the function `{name}` has no body"))
             .label("its effect is not known")
             .related(declared, "declared here")
