@@ -68,7 +68,6 @@ impl Preprocessor<'_> {
                     let body = self.substitute(&used, &[], hide, token, token.span);
                     Some(body)
                 }
-                Some(_) if self.is_own_name(&used, token, input) => None,
                 Some(parameters) => self.call(&used, parameters.len(), token, input),
             };
             match result {
@@ -96,7 +95,8 @@ impl Preprocessor<'_> {
         true
     }
 
-    /// Reads the arguments of a macro and returns its replacement. Returns `None` if no `(` follows.
+    /// Reads the arguments of a macro and returns its replacement. Returns `None` if no `(` follows,
+    /// or if the name is not that of the macro.
     fn call(
         &mut self,
         used: &Macro,
@@ -105,7 +105,7 @@ impl Preprocessor<'_> {
         input: &mut Input,
     ) -> Option<Vec<Token>> {
         let next = self.take(input)?;
-        if next.kind != Tok::LParen {
+        if next.kind != Tok::LParen || self.is_own_name(used, name, input) {
             input.pending.push(next);
             return None;
         }

@@ -258,6 +258,10 @@ fn names_of_the_user_win() {
             "void f ( ) { a . xchg ( 1 ) ; b -> xchg ( 2 ) ; xchg = 3 ; }",
         ),
         (
+            "int barrier; void f(int barrier) { barrier(); }",
+            "int barrier ; void f ( int barrier ) { __fencepost_no_effect ( ) ; }",
+        ),
+        (
             "void barrier() { } void f() { barrier(); }",
             "void barrier ( ) { } void f ( ) { barrier ( ) ; }",
         ),
