@@ -29,9 +29,10 @@ macro_rules! headers {
 }
 
 headers! {
-    "assert.h" "errno.h" "genmc.h" "inttypes.h" "limits.h" "linux/atomic.h" "lkmm.h" "pthread.h"
-    "sched.h" "semaphore.h" "stdalign.h" "stdarg.h" "stdatomic.h" "stdbool.h" "stddef.h" "stdint.h"
-    "stdio.h" "stdlib.h" "stdnoreturn.h" "string.h" "sys/types.h" "threads.h" "time.h" "unistd.h"
+    "assert.h" "dat3m.h" "errno.h" "genmc.h" "immintrin.h" "inttypes.h" "limits.h" "linux/atomic.h"
+    "lkmm.h" "pthread.h" "sched.h" "semaphore.h" "signal.h" "stdalign.h" "stdarg.h" "stdatomic.h"
+    "stdbool.h" "stddef.h" "stdint.h" "stdio.h" "stdlib.h" "stdnoreturn.h" "string.h" "sys/types.h"
+    "threads.h" "time.h" "unistd.h"
 }
 
 /// Other names of headers: what the file has, and the header that we use.
@@ -41,6 +42,9 @@ const ALIASES: &[(&str, &str)] = &[
     ("linux/types.h", "lkmm.h"),
     ("asm/barrier.h", "lkmm.h"),
     ("asm/atomic.h", "linux/atomic.h"),
+    ("emmintrin.h", "immintrin.h"),
+    ("x86intrin.h", "immintrin.h"),
+    ("xmmintrin.h", "immintrin.h"),
     ("malloc.h", "stdlib.h"),
     ("memory.h", "string.h"),
     ("strings.h", "string.h"),

@@ -65,8 +65,10 @@ static inline int pthread_mutex_init(pthread_mutex_t *mutex,
 	return 0;
 }
 static inline int pthread_mutex_destroy(pthread_mutex_t *mutex) {
+	__fencepost_atomic_begin();
 	if (mutex->__owner)
 		__fencepost_fail("pthread_mutex_destroy: the mutex is locked");
+	__fencepost_atomic_end();
 	return 0;
 }
 static inline int pthread_mutex_lock(pthread_mutex_t *mutex) {
