@@ -50,8 +50,8 @@ pub const MAX_NESTING: u32 = 200;
 /// The height limit of the tree of one expression. `a + b + c` is a tree of height 3.
 pub const MAX_HEIGHT: u32 = 300;
 
-/// Preprocesses and parses a file. The tree leaves out parts with errors. Diagnostics have
-/// positions in the main file.
+/// Preprocesses and parses a file. The tree leaves out parts with errors, and declarations of our
+/// headers that the program does not use. Diagnostics have positions in the main file.
 ///
 /// ```
 /// use fencepost_frontends::c::{PreprocessOptions, parse_unit};
