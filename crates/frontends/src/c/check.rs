@@ -120,7 +120,19 @@ struct Checker<'a> {
     unevaluated: u32,
 }
 
-/// Checks a translation unit. Returns `None` exactly if it reported an error.
+/// Checks a translation unit. Returns `None` exactly if it reported an error. Diagnostics have
+/// positions in the main file.
+///
+/// ```
+/// use fencepost_frontends::c::{PreprocessOptions, check::check, parse_unit};
+/// use fencepost_ir::Diagnostics;
+/// let mut diagnostics = Diagnostics::new();
+/// let text = "int x; int unused(void) { return missing; } int main(void) { return x; }";
+/// let (map, unit) = parse_unit("a.c", text, &PreprocessOptions::default(), &mut diagnostics);
+/// let program = check(&unit, &map, &mut diagnostics).expect("no errors");
+/// assert_eq!(program.globals[0].name, "x");
+/// assert_eq!(program.functions.len(), 1);
+/// ```
 pub fn check(
     unit: &ast::Unit,
     sources: &SourceMap,
@@ -129,8 +141,11 @@ pub fn check(
     let mut checker = Checker::new(sources);
     checker.unit(unit);
     let main = checker.main();
+    // Bodies use the sizes of globals, and add globals of their own.
+    checker.complete_globals(0);
+    let from_file = checker.globals.len();
     let functions = checker.reachable_functions();
-    checker.complete_globals();
+    checker.complete_globals(from_file);
     let failed = checker.diagnostics.has_errors();
     checker.report(diagnostics);
     if failed {

@@ -280,9 +280,9 @@ impl Checker<'_> {
         Some(size)
     }
 
-    /// Completes the types of globals at the end of the file.
-    pub(super) fn complete_globals(&mut self) {
-        for index in 0..self.globals.len() {
+    /// Completes the types of globals from an index on.
+    pub(super) fn complete_globals(&mut self, first: usize) {
+        for index in first..self.globals.len() {
             let global = &mut self.globals[index];
             if let TypeKind::Array(_, count) = &mut global.variable.ty.kind
                 && *count == UNSIZED

@@ -51,10 +51,11 @@ fn initialisers_are_checked() {
 #[test]
 fn declarations_are_checked() {
     assert_snapshot!(checked(
-        "int x; long x; int x(void); typedef int T; typedef long T; int f(int); int f(long a) { return 1; }
+        "struct later; struct later give(void) { } int tentative[]; extern int far[];
+         int x; long x; int x(void); typedef int T; typedef long T; int f(int); int f(long a) { return 1; }
          int f(int a) { return 2; } struct s { int a; int a; }; struct s { int b; }; union s *u;
          enum e { A }; enum e { B }; int A; int once = 1; int once = 2;
-         int main(void) { int a; int a; T T = 1; { int a; } return T; }"
+         int main(void) { int a; int a; T T = 1; { int a; } give(); return tentative[0] + T; }"
     ));
 }
 
