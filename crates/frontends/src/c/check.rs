@@ -62,6 +62,8 @@ struct RecordInfo {
     fields: Vec<FieldInfo>,
     /// The size and alignment. `None` as long as the record is incomplete.
     layout: Option<(u64, u64)>,
+    /// Whether the definition is being read.
+    open: bool,
     /// Whether the definition had an error. Unknown fields are then not reported.
     invalid: bool,
 }
@@ -94,6 +96,8 @@ struct Global {
     variable: Variable,
     /// Whether there is a definition, not only an `extern` declaration.
     defined: bool,
+    /// Whether an error was reported. It is reported once.
+    invalid: bool,
 }
 
 /// The state of the checker.
@@ -116,7 +120,19 @@ struct Checker<'a> {
     unevaluated: u32,
 }
 
-/// Checks a translation unit. Returns `None` exactly if it reported an error.
+/// Checks a translation unit. Returns `None` exactly if it reported an error. Diagnostics have
+/// positions in the main file.
+///
+/// ```
+/// use fencepost_frontends::c::{PreprocessOptions, check::check, parse_unit};
+/// use fencepost_ir::Diagnostics;
+/// let mut diagnostics = Diagnostics::new();
+/// let text = "int x; int unused(void) { return missing; } int main(void) { return x; }";
+/// let (map, unit) = parse_unit("a.c", text, &PreprocessOptions::default(), &mut diagnostics);
+/// let program = check(&unit, &map, &mut diagnostics).expect("no errors");
+/// assert_eq!(program.globals[0].name, "x");
+/// assert_eq!(program.functions.len(), 1);
+/// ```
 pub fn check(
     unit: &ast::Unit,
     sources: &SourceMap,
@@ -125,8 +141,11 @@ pub fn check(
     let mut checker = Checker::new(sources);
     checker.unit(unit);
     let main = checker.main();
+    // Bodies use the sizes of globals, and add globals of their own.
+    checker.complete_globals(0);
+    let from_file = checker.globals.len();
     let functions = checker.reachable_functions();
-    checker.complete_globals();
+    checker.complete_globals(from_file);
     let failed = checker.diagnostics.has_errors();
     checker.report(diagnostics);
     if failed {
@@ -159,9 +178,7 @@ impl<'a> Checker<'a> {
                     self.declaration(declaration, &mut Vec::new());
                 }
                 ast::Item::Function(definition) => self.function_definition(definition),
-                ast::Item::StaticAssert { condition, .. } => {
-                    self.static_assert(condition);
-                }
+                ast::Item::StaticAssert { condition, .. } => self.static_assert(condition),
             }
         }
     }
@@ -170,7 +187,8 @@ impl<'a> Checker<'a> {
     fn main(&mut self) -> Option<FunctionId> {
         let main = self.functions.iter().position(|f| f.name == "main" && f.definition.is_some());
         let Some(main) = main else {
-            self.error(codes::NO_MAIN, Span::default(), "the program has no function `main`")
+            let start = Span { line: 1, column: 1, ..Span::default() };
+            self.error(codes::NO_MAIN, start, "the program has no function `main`")
                 .hint("add `int main(void) { ... }` that creates the threads");
             return None;
         };
@@ -212,8 +230,9 @@ impl<'a> Checker<'a> {
         did_you_mean(name, known.iter().copied(), self.diagnostics.len())
     }
 
-    /// Appends the diagnostics to those of the caller, with at most [`ERRORS`] errors.
+    /// Reports the diagnostics with positions in the main file, and at most [`ERRORS`] errors.
     fn report(&self, diagnostics: &mut Diagnostics) {
+        let mut shown = Diagnostics::new();
         let mut errors = 0;
         for found in self.diagnostics.iter() {
             match found.severity {
@@ -222,14 +241,15 @@ impl<'a> Checker<'a> {
             }
             if errors > ERRORS {
                 let message = format!("there are more than {ERRORS} errors");
-                diagnostics
+                shown
                     .error(codes::TOO_MANY_ERRORS, found.span, message)
                     .label("this error and later errors are not shown")
                     .hint("fix the first errors and try again");
-                return;
+                break;
             }
-            *diagnostics.error(found.code, found.span, "") = found.clone();
+            *shown.error(found.code, found.span, "") = found.clone();
         }
+        self.sources.report(&shown, diagnostics);
     }
 }
 

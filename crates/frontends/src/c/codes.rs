@@ -79,6 +79,8 @@ codes! {
     NOT_CONSTANT = "C0058";
     /// A constant without a value, or with a value that is not allowed here.
     BAD_CONSTANT = "C0059";
+    /// A size limit is exceeded.
+    OBJECT_TOO_LARGE = "C0060";
     /// A value of a type that is not supported, such as `double`.
     UNSUPPORTED_TYPE = "C0061";
     /// An access to a bit field.
@@ -110,7 +112,7 @@ codes! {
 
     /// Warning: a conversion between pointers to different types.
     POINTER_TYPES = "C0090";
-    /// Warning: a comparison of a pointer with an integer.
+    /// Warning: a pointer is used as an integer, or an integer as a pointer.
     POINTER_INTEGER = "C0091";
 
     /// The program is too large after inlining.

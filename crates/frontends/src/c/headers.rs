@@ -4,15 +4,15 @@
 //! same on every machine. The intrinsic functions (`__fencepost_...`) are resolved by name in
 //! [`super::check`].
 //!
-//! [`PRELUDE`] is included before every program. It has the names that test programs use without an
-//! `#include`: `__VERIFIER_...`, `__CPROVER_...` and names of the Linux kernel. Definitions of the
-//! user win over it:
+//! [`PRELUDE`] is included before every program. It has the names of the Linux kernel that test
+//! programs use without an `#include`. (Names of verifiers such as `__VERIFIER_assume` need no
+//! header: they are resolved by name.) Definitions of the user win:
 //!
-//! - Its functions are dropped if the user defines the same name, and a mere declaration of the user
-//!   is dropped in favour of the function here ([`super::parse::overrides`]).
-//! - Its macros are replaced by a `#define` of the user without a warning. A macro also ends where
-//!   the user declares a function with its name, and is not used for members. The functions of
-//!   verifiers stay if the user declares but does not define them.
+//! - A `#define` of the user replaces a macro of our headers without a warning. A macro of the
+//!   prelude also ends where the user declares a function with its name at file scope, and it is
+//!   not used for members.
+//! - A function of our headers is dropped if the user defines the same name, and a mere declaration
+//!   of the user is dropped in favour of the function here ([`super::parse::overrides`]).
 
 /// The name of the file with the predefined macros.
 pub const PREDEFINED: &str = "fencepost-predefined.h";
@@ -29,9 +29,10 @@ macro_rules! headers {
 }
 
 headers! {
-    "assert.h" "errno.h" "genmc.h" "inttypes.h" "limits.h" "linux/atomic.h" "lkmm.h" "pthread.h"
-    "sched.h" "semaphore.h" "stdalign.h" "stdarg.h" "stdatomic.h" "stdbool.h" "stddef.h" "stdint.h"
-    "stdio.h" "stdlib.h" "stdnoreturn.h" "string.h" "sys/types.h" "threads.h" "time.h" "unistd.h"
+    "assert.h" "dat3m.h" "errno.h" "genmc.h" "immintrin.h" "inttypes.h" "limits.h" "linux/atomic.h"
+    "lkmm.h" "pthread.h" "sched.h" "semaphore.h" "signal.h" "stdalign.h" "stdarg.h" "stdatomic.h"
+    "stdbool.h" "stddef.h" "stdint.h" "stdio.h" "stdlib.h" "stdnoreturn.h" "string.h" "sys/types.h"
+    "threads.h" "time.h" "unistd.h"
 }
 
 /// Other names of headers: what the file has, and the header that we use.
@@ -41,6 +42,9 @@ const ALIASES: &[(&str, &str)] = &[
     ("linux/types.h", "lkmm.h"),
     ("asm/barrier.h", "lkmm.h"),
     ("asm/atomic.h", "linux/atomic.h"),
+    ("emmintrin.h", "immintrin.h"),
+    ("x86intrin.h", "immintrin.h"),
+    ("xmmintrin.h", "immintrin.h"),
     ("malloc.h", "stdlib.h"),
     ("memory.h", "string.h"),
     ("strings.h", "string.h"),

@@ -50,8 +50,8 @@ pub const MAX_NESTING: u32 = 200;
 /// The height limit of the tree of one expression. `a + b + c` is a tree of height 3.
 pub const MAX_HEIGHT: u32 = 300;
 
-/// Preprocesses and parses a file. The tree leaves out parts with errors. Diagnostics have
-/// positions in the main file.
+/// Preprocesses and parses a file. The tree leaves out parts with errors, and declarations of our
+/// headers that the program does not use. Diagnostics have positions in the main file.
 ///
 /// ```
 /// use fencepost_frontends::c::{PreprocessOptions, parse_unit};
@@ -231,8 +231,9 @@ impl<'a> Parser<'a> {
 
     fn unknown_character(&mut self, found: Token) -> SyntaxError {
         let text: String = self.text(found).chars().take(20).collect();
-        let text = text.escape_debug().to_string();
-        let hint = match text.trim_start_matches('\\').chars().next() {
+        let text = text.replace(char::is_control, " ");
+        let text = text.trim_end();
+        let hint = match text.chars().next() {
             Some('\'' | '"') => "close the character or string on the same line",
             Some(c) if !c.is_ascii() => "use only ASCII letters, digits and `_` in names",
             Some(_) | None => "remove this text, or put it into a comment: `/* ... */`",

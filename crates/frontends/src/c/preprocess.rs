@@ -36,7 +36,7 @@ use super::codes;
 use super::source_map::{FileKind, SourceMap};
 use super::tokens::{Spellings, Symbol, Tok, Token};
 use hide_sets::HideSets;
-use include::OpenFile;
+use include::{LexedFile, OpenFile};
 use macros::Macro;
 
 /// How many tokens may be read or produced in total.
@@ -126,8 +126,8 @@ struct Preprocessor<'a> {
     hide_sets: HideSets,
     /// The open files, innermost last.
     files: Vec<OpenFile>,
-    /// The tokens of each file that was included: its number in the map, and its tokens.
-    lexed: HashMap<(String, FileKind), (usize, Rc<[Token]>)>,
+    /// The files that were read, by name and kind.
+    lexed: HashMap<(String, FileKind), LexedFile>,
     /// The files with `#pragma once`.
     once: HashSet<usize>,
     /// How many tokens may still be read or produced.

@@ -279,8 +279,6 @@ pub enum Tok {
     #[token("__FUNCTION__")]
     #[token("__PRETTY_FUNCTION__")]
     Func,
-    #[token("__builtin_expect")]
-    BuiltinExpect,
     #[token("__builtin_offsetof")]
     BuiltinOffsetof,
     #[token("__builtin_types_compatible_p")]

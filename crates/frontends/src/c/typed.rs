@@ -386,7 +386,8 @@ pub enum ExprKind {
     Call {
         /// The function: [`ExprKind::Function`], or a pointer to a function.
         function: Box<Expr>,
-        /// The arguments, converted to the types of the parameters.
+        /// The arguments, converted to the types of the parameters. A function with `...` or `()`
+        /// may get more arguments than it has parameters.
         arguments: Vec<Expr>,
     },
     /// A call of a function with a special meaning.

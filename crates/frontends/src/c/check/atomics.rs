@@ -10,9 +10,7 @@ use super::operators::{assign, binary_expr};
 use super::types::bool_type;
 use super::{Checker, int, long, void};
 use crate::c::codes;
-use crate::c::typed::{
-    BinaryOp, Expr, ExprKind, Intrinsic, Place, PlaceKind, Type, TypeKind, Yields,
-};
+use crate::c::typed::{BinaryOp, Expr, ExprKind, Intrinsic, Place, Type, TypeKind, Yields};
 use crate::orders::MemoryOrder;
 
 impl Checker<'_> {
@@ -34,9 +32,25 @@ impl Checker<'_> {
 
     /// Checks a pointer to a value of a type. Returns the place.
     fn value_place(&mut self, call: &Call<'_>, position: usize, ty: &Type) -> Option<Place> {
-        let pointer = self.value(&call.arguments[position])?;
-        let pointer = self.assignable(pointer, &Type::pointer(ty.clone()), Purpose::Pass)?;
+        let pointer = self.value_pointer(call, position, ty)?;
         self.pointee(pointer)
+    }
+
+    /// Checks a pointer to a value of a type.
+    fn value_pointer(&mut self, call: &Call<'_>, position: usize, ty: &Type) -> Option<Expr> {
+        let pointer = self.value(&call.arguments[position])?;
+        if let TypeKind::Pointer(to) = &pointer.ty.kind
+            && !matches!(to.kind, TypeKind::Void)
+            && self.size_of(to) != self.size_of(ty)
+        {
+            let (from, to) = (self.type_text(to), self.type_text(ty));
+            let message =
+                format!("`{}` needs a pointer to `{to}` here, not to `{from}`", call.name);
+            self.error(codes::TYPE_MISMATCH, pointer.span, message)
+                .hint("both objects have the same size");
+            return None;
+        }
+        self.assignable(pointer, &Type::pointer(ty.clone()), Purpose::Pass)
     }
 
     pub(super) fn atomic(&mut self, known: &Known, call: &Call<'_>) -> Option<Expr> {
@@ -118,8 +132,7 @@ impl Checker<'_> {
         ty: &Type,
         from_pointer: bool,
     ) -> Option<Expr> {
-        let expected = self.value_place(call, 1, ty)?;
-        let PlaceKind::Deref(expected) = expected.kind else { return None };
+        let expected = self.value_pointer(call, 1, ty)?;
         let desired = if from_pointer {
             load(self.value_place(call, 2, ty)?)
         } else {
@@ -130,7 +143,6 @@ impl Checker<'_> {
         let weak = self.evaluate(&weak) != Ok(0);
         let success = self.order_argument(call, 4)?;
         let failure = self.order_argument(call, 5)?;
-        let expected = *expected;
         let intrinsic =
             Intrinsic::AtomicCompareExchange { pointer, expected, desired, weak, success, failure };
         Some(call.expr(intrinsic, bool_type()))

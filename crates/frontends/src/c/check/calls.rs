@@ -4,7 +4,7 @@ use fencepost_ir::Span;
 
 use super::conversions::{Purpose, constant, promote};
 use super::intrinsics::Call;
-use super::library::{Known, known};
+use super::library::{Known, header_of, known};
 use super::scopes::Symbol;
 use super::{Checker, int, void};
 use crate::c::ast;
@@ -178,8 +178,12 @@ impl Checker<'_> {
             .filter(|(_, symbol)| matches!(symbol, Symbol::Function(_)))
             .map(|(name, _)| name)
             .collect();
-        let hint = self.suggestion(name, &functions);
-        let hint = hint.unwrap_or_else(|| "define the function, or include its header".into());
+        let hint = match header_of(name) {
+            Some(header) => format!("include `<{header}>`"),
+            None => self
+                .suggestion(name, &functions)
+                .unwrap_or_else(|| "define the function, or include its header".into()),
+        };
         let message = format!("the function `{name}` is not declared");
         self.error(codes::UNKNOWN_FUNCTION, name_span, message).hint(hint);
         // Report each name once.
@@ -197,8 +201,13 @@ impl Checker<'_> {
             .filter(|function| function.definition.is_some() && !function.name.starts_with("__"))
             .map(|function| function.name.as_str())
             .collect();
-        let hint = self.suggestion(name, &similar);
-        let hint = hint.unwrap_or_else(|| "give it a body: fencepost checks whole programs".into());
+        let hint = match header_of(name) {
+            // A preprocessed file declares the functions of another C library.
+            Some(header) => format!("include `<{header}>` instead of declaring the function"),
+            None => self
+                .suggestion(name, &similar)
+                .unwrap_or_else(|| "give it a body: fencepost checks whole programs".into()),
+        };
         self.error(codes::UNKNOWN_FUNCTION, span, format!("the function `{name}` has no body"))
             .label("its effect is not known")
             .related(declared, "declared here")

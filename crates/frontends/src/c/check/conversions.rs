@@ -1,6 +1,7 @@
 //! Conversions: integer promotions, the usual arithmetic conversions and those of assignments.
 //!
-//! DIVERGENCE: pointers to different types are converted with a warning, as many compilers do.
+//! DIVERGENCE: pointers to different types, and pointers and integers, are converted with a warning,
+//! as many compilers do.
 
 use fencepost_ir::Span;
 
@@ -134,11 +135,20 @@ impl Checker<'_> {
         }
         let allowed = match (&value.ty.kind, &to.kind) {
             (TypeKind::Int(_), TypeKind::Int(_)) => true,
-            (TypeKind::Pointer(_), TypeKind::Int(int)) => int.is_bool,
+            (TypeKind::Pointer(_), TypeKind::Int(int)) => {
+                if !int.is_bool {
+                    self.pointer_warning(codes::POINTER_INTEGER, &value.ty, to, span);
+                }
+                true
+            }
             (_, TypeKind::Pointer(_)) if is_null(&value) => true,
+            (TypeKind::Int(_), TypeKind::Pointer(_)) => {
+                self.pointer_warning(codes::POINTER_INTEGER, &value.ty, to, span);
+                true
+            }
             (TypeKind::Pointer(from), TypeKind::Pointer(to_what)) => {
                 if !points_to_compatible(from, to_what) {
-                    self.pointer_warning(&value.ty, to, span);
+                    self.pointer_warning(codes::POINTER_TYPES, &value.ty, to, span);
                 }
                 true
             }
@@ -150,24 +160,15 @@ impl Checker<'_> {
         }
         let (from, target) = (self.type_text(&value.ty), self.type_text(&unqualified(to)));
         let message = format!("a value of type `{from}` cannot be {} `{target}`", purpose.phrase());
-        let casts = is_scalar(&value.ty) && is_scalar(to);
-        let found = self.error(codes::TYPE_MISMATCH, span, message);
-        found.label(format!("this has type `{from}`"));
-        if casts {
-            found.hint(format!("write `({target})` before the value if this is intended"));
-        }
+        self.error(codes::TYPE_MISMATCH, span, message).label(format!("this has type `{from}`"));
         None
     }
 
-    fn pointer_warning(&mut self, from: &Type, to: &Type, span: Span) {
+    fn pointer_warning(&mut self, code: &'static str, from: &Type, to: &Type, span: Span) {
         let (from, to) = (self.type_text(from), self.type_text(&unqualified(to)));
-        self.diagnostics
-            .warning(
-                codes::POINTER_TYPES,
-                span,
-                format!("a pointer of type `{from}` is used as `{to}`"),
-            )
-            .hint(format!("write `({to})` before the pointer if this is intended"));
+        let message = format!("a value of type `{from}` is used as `{to}`");
+        let hint = format!("write `({to})` before the value if this is intended");
+        self.diagnostics.warning(code, span, message).hint(hint);
     }
 
     /// Checks the condition of `if`, `while`, `&&`, ...: an integer or a pointer.

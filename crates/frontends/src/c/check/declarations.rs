@@ -57,6 +57,7 @@ impl Checker<'_> {
         out: &mut Vec<Stmt>,
     ) {
         if specifiers.storage == ast::Storage::Typedef {
+            self.name_record(&ty, name);
             return self.declare(name, Symbol::Typedef(ty));
         }
         match ty.kind {
@@ -94,6 +95,16 @@ impl Checker<'_> {
             }
             (false, ast::Storage::None | ast::Storage::Typedef) => {
                 self.local_variable(variable, name, init, out);
+            }
+        }
+    }
+
+    /// Names a record without a tag after its first `typedef`.
+    fn name_record(&mut self, ty: &Type, name: &ast::Name) {
+        if let TypeKind::Record(id) = ty.kind {
+            let record = &mut self.records[id.0 as usize];
+            if matches!(record.name.as_str(), "struct" | "union") {
+                record.name.clone_from(&name.text);
             }
         }
     }
@@ -169,17 +180,21 @@ impl Checker<'_> {
 
     /// Adds a variable with static storage duration.
     pub(super) fn add_global(&mut self, variable: Variable, defined: bool) -> u32 {
-        self.globals.push(Global { variable, defined });
+        self.globals.push(Global { variable, defined, invalid: false });
         (self.globals.len() - 1) as u32
     }
 
     fn initialize_global(&mut self, index: u32, initializer: &ast::Initializer) {
         let ty = self.globals[index as usize].variable.ty.clone();
         let span = self.globals[index as usize].variable.span;
-        if let Some((ty, init)) = self.initializer(&ty, initializer, span, true) {
-            let variable = &mut self.globals[index as usize].variable;
-            variable.ty = ty;
-            variable.init = Some(init);
+        let init = self.initializer(&ty, initializer, span, true);
+        let global = &mut self.globals[index as usize];
+        match init {
+            Some((ty, init)) => {
+                global.variable.ty = ty;
+                global.variable.init = Some(init);
+            }
+            None => global.invalid = true,
         }
     }
 
@@ -258,16 +273,16 @@ impl Checker<'_> {
     fn object_size(&mut self, ty: &Type, span: Span) -> Option<u64> {
         let size = self.complete_size(ty, span)?;
         if size > LARGEST {
-            self.error(codes::TOO_LARGE, span, "this variable is too large")
+            self.error(codes::OBJECT_TOO_LARGE, span, "this variable is too large")
                 .hint(format!("a variable has at most {LARGEST} bytes"));
             return None;
         }
         Some(size)
     }
 
-    /// Completes the types of globals at the end of the file.
-    pub(super) fn complete_globals(&mut self) {
-        for index in 0..self.globals.len() {
+    /// Completes the types of globals from an index on.
+    pub(super) fn complete_globals(&mut self, first: usize) {
+        for index in first..self.globals.len() {
             let global = &mut self.globals[index];
             if let TypeKind::Array(_, count) = &mut global.variable.ty.kind
                 && *count == UNSIZED
@@ -276,7 +291,7 @@ impl Checker<'_> {
                 *count = u64::from(global.defined);
             }
             let global = &self.globals[index];
-            if global.defined {
+            if global.defined && !global.invalid {
                 let (ty, span) = (global.variable.ty.clone(), global.variable.span);
                 self.object_size(&ty, span);
             }
@@ -289,10 +304,11 @@ impl Checker<'_> {
         let global = &self.globals[index as usize];
         let (declared, name) = (global.variable.span, global.variable.name.clone());
         let is_ours = self.sources.file(declared).is_some_and(|f| f.kind == FileKind::BuiltIn);
-        if global.defined || is_ours || self.unevaluated > 0 || !self.body.is_function {
+        let is_known = global.defined || global.invalid || is_ours;
+        if is_known || self.unevaluated > 0 || !self.body.is_function {
             return;
         }
-        self.globals[index as usize].defined = true;
+        self.globals[index as usize].invalid = true;
         self.error(codes::UNDEFINED_VARIABLE, span, format!("`{name}` has no definition"))
             .label("used here")
             .related(declared, "declared here with `extern`")

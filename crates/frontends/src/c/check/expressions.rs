@@ -156,94 +156,133 @@ impl Checker<'_> {
     }
 
     /// Checks an expression.
+    ///
+    /// This function and [`Checker::computed`] are on the stack once for each nesting level, so
+    /// their arms are calls without temporaries.
     pub(super) fn operand(&mut self, expr: &ast::Expr) -> Option<Operand> {
         let span = expr.span;
-        let value = match &expr.kind {
+        match &expr.kind {
+            ast::ExprKind::String(text) => self.string_operand(text, span),
+            ast::ExprKind::Name(name) => self.name(name, span),
+            ast::ExprKind::Unary { op, operand } => self.unary(*op, operand, span),
+            ast::ExprKind::Index { base, index } => self.index(base, index, span),
+            ast::ExprKind::Member { base, arrow, field } => self.member(base, *arrow, field, span),
+            ast::ExprKind::Compound { ty, initializer } => {
+                self.compound_literal(ty, initializer, span)
+            }
+            ast::ExprKind::Generic { control, cases } => self.generic(control, cases, span),
+            ast::ExprKind::ChooseExpr { condition, then, otherwise } => {
+                match self.constant(condition) {
+                    Some(0) => self.operand(otherwise),
+                    Some(_) => self.operand(then),
+                    None => None,
+                }
+            }
+            ast::ExprKind::Integer { .. }
+            | ast::ExprKind::Float
+            | ast::ExprKind::Step { .. }
+            | ast::ExprKind::Binary { .. }
+            | ast::ExprKind::LogicalAnd(..)
+            | ast::ExprKind::LogicalOr(..)
+            | ast::ExprKind::Conditional { .. }
+            | ast::ExprKind::Assign { .. }
+            | ast::ExprKind::Comma(..)
+            | ast::ExprKind::Call { .. }
+            | ast::ExprKind::Cast { .. }
+            | ast::ExprKind::SizeofType(_)
+            | ast::ExprKind::SizeofExpr(_)
+            | ast::ExprKind::AlignofType(_)
+            | ast::ExprKind::Offsetof { .. }
+            | ast::ExprKind::StatementExpr(_)
+            | ast::ExprKind::TypesCompatible(..)
+            | ast::ExprKind::Unsupported(_) => self.computed(expr).map(Operand::Value),
+        }
+    }
+
+    /// Checks an expression that is a value.
+    fn computed(&mut self, expr: &ast::Expr) -> Option<Expr> {
+        let span = expr.span;
+        match &expr.kind {
             ast::ExprKind::Integer { value, bits, signed } => {
-                let int = IntType { bits: *bits, signed: *signed, is_bool: false };
-                constant(wrap(*value as i64, int), Type::plain(TypeKind::Int(int)), span)
+                Some(integer(*value, *bits, *signed, span))
             }
-            ast::ExprKind::String(text) => {
-                return Some(Operand::Place(self.string(&string_bytes(text), span)));
-            }
-            ast::ExprKind::Name(name) => return self.name(name, span),
-            ast::ExprKind::Float => {
-                self.unsupported_type("double", span);
-                return None;
-            }
-            ast::ExprKind::Unary { op, operand } => return self.unary(*op, operand, span),
             ast::ExprKind::Step { increment, prefix, operand } => {
-                self.step(*increment, *prefix, operand, span)?
+                self.step(*increment, *prefix, operand, span)
             }
             ast::ExprKind::Binary { op, left, right } => {
-                let (left, right) = (self.value(left), self.value(right));
-                self.binary(*op, left?, right?, span)?
+                self.binary_operands(*op, left, right, span)
             }
-            ast::ExprKind::LogicalAnd(left, right) => {
-                let (left, right) = (self.condition(left), self.condition(right));
-                let kind = ExprKind::And(Box::new(left?), Box::new(right?));
-                Expr { kind, ty: super::int(), span }
-            }
-            ast::ExprKind::LogicalOr(left, right) => {
-                let (left, right) = (self.condition(left), self.condition(right));
-                let kind = ExprKind::Or(Box::new(left?), Box::new(right?));
-                Expr { kind, ty: super::int(), span }
-            }
+            ast::ExprKind::LogicalAnd(left, right) => self.logical(true, left, right, span),
+            ast::ExprKind::LogicalOr(left, right) => self.logical(false, left, right, span),
             ast::ExprKind::Conditional { condition, then, otherwise } => {
-                self.conditional(condition, then.as_deref(), otherwise, span)?
+                self.conditional(condition, then.as_deref(), otherwise, span)
             }
             ast::ExprKind::Assign { op, target, value } => {
-                self.assignment(*op, target, value, span)?
+                self.assignment(*op, target, value, span)
             }
-            ast::ExprKind::Comma(left, right) => {
-                let (left, right) = (self.effect(left), self.value(right));
-                let (left, right) = (left?, right?);
-                let ty = right.ty.clone();
-                Expr { kind: ExprKind::Comma(Box::new(left), Box::new(right)), ty, span }
-            }
-            ast::ExprKind::Call { function, arguments } => self.call(function, arguments, span)?,
-            ast::ExprKind::Index { base, index } => {
-                return self.index(base, index, span);
-            }
-            ast::ExprKind::Member { base, arrow, field } => {
-                return self.member(base, *arrow, field, span).map(Operand::Place);
-            }
-            ast::ExprKind::Cast { ty, operand } => self.cast(ty, operand, span)?,
-            ast::ExprKind::Compound { ty, initializer } => {
-                return self.compound_literal(ty, initializer, span).map(Operand::Place);
-            }
-            ast::ExprKind::SizeofType(name) => {
-                let ty = self.type_name(name)?;
-                self.size_constant(&ty, span)?
-            }
-            ast::ExprKind::SizeofExpr(operand) => {
-                let ty = self.type_of(operand)?;
-                self.size_constant(&ty, span)?
-            }
-            ast::ExprKind::AlignofType(name) => {
-                let ty = self.type_name(name)?;
-                self.complete_size(&ty, span)?;
-                constant(self.align_of(&ty)? as i64, size_type(), span)
-            }
-            ast::ExprKind::Offsetof { ty, path } => self.offsetof(ty, path, span)?,
-            ast::ExprKind::StatementExpr(block) => self.statement_expr(block, span)?,
-            ast::ExprKind::Generic { control, cases } => {
-                return self.generic(control, cases, span);
-            }
-            ast::ExprKind::TypesCompatible(left, right) => {
-                let (left, right) = (self.type_name(left)?, self.type_name(right)?);
-                constant(i64::from(left.kind == right.kind), super::int(), span)
-            }
-            ast::ExprKind::ChooseExpr { condition, then, otherwise } => {
-                let chosen = self.constant(condition)? != 0;
-                return self.operand(if chosen { then } else { otherwise });
+            ast::ExprKind::Comma(left, right) => self.comma(left, right, span),
+            ast::ExprKind::Call { function, arguments } => self.call(function, arguments, span),
+            ast::ExprKind::Cast { ty, operand } => self.cast(ty, operand, span),
+            ast::ExprKind::SizeofType(name) => self.size_of_type(name, span),
+            ast::ExprKind::SizeofExpr(operand) => self.size_of_operand(operand, span),
+            ast::ExprKind::AlignofType(name) => self.align_of_type(name, span),
+            ast::ExprKind::Offsetof { ty, path } => self.offsetof(ty, path, span),
+            ast::ExprKind::StatementExpr(block) => self.statement_expr(block, span),
+            ast::ExprKind::TypesCompatible(left, right) => self.types_compatible(left, right, span),
+            ast::ExprKind::Float => {
+                self.unsupported_type("double", span);
+                None
             }
             ast::ExprKind::Unsupported(what) => {
                 self.error(codes::UNSUPPORTED, span, format!("`{what}` is not supported"));
-                return None;
+                None
             }
-        };
-        Some(Operand::Value(value))
+            ast::ExprKind::String(_)
+            | ast::ExprKind::Name(_)
+            | ast::ExprKind::Unary { .. }
+            | ast::ExprKind::Index { .. }
+            | ast::ExprKind::Member { .. }
+            | ast::ExprKind::Compound { .. }
+            | ast::ExprKind::Generic { .. }
+            | ast::ExprKind::ChooseExpr { .. } => None,
+        }
+    }
+
+    fn string_operand(&mut self, text: &str, span: Span) -> Option<Operand> {
+        Some(Operand::Place(self.string(&string_bytes(text), span)))
+    }
+
+    fn comma(&mut self, left: &ast::Expr, right: &ast::Expr, span: Span) -> Option<Expr> {
+        let (left, right) = (self.effect(left), self.value(right));
+        let (left, right) = (left?, right?);
+        let ty = right.ty.clone();
+        Some(Expr { kind: ExprKind::Comma(Box::new(left), Box::new(right)), ty, span })
+    }
+
+    fn size_of_type(&mut self, name: &ast::TypeName, span: Span) -> Option<Expr> {
+        let ty = self.type_name(name)?;
+        self.size_constant(&ty, span)
+    }
+
+    fn size_of_operand(&mut self, operand: &ast::Expr, span: Span) -> Option<Expr> {
+        let ty = self.type_of(operand)?;
+        self.size_constant(&ty, span)
+    }
+
+    fn align_of_type(&mut self, name: &ast::TypeName, span: Span) -> Option<Expr> {
+        let ty = self.type_name(name)?;
+        self.complete_size(&ty, span)?;
+        Some(constant(self.align_of(&ty)? as i64, size_type(), span))
+    }
+
+    fn types_compatible(
+        &mut self,
+        left: &ast::TypeName,
+        right: &ast::TypeName,
+        span: Span,
+    ) -> Option<Expr> {
+        let (left, right) = (self.type_name(left)?, self.type_name(right)?);
+        Some(constant(i64::from(left.kind == right.kind), super::int(), span))
     }
 
     fn size_constant(&mut self, ty: &Type, span: Span) -> Option<Expr> {
@@ -319,6 +358,10 @@ impl Checker<'_> {
         let char_type = Type::int(8, true);
         let count = bytes.len() as u64 + 1;
         let ty = Type::plain(TypeKind::Array(Box::new(char_type.clone()), count));
+        if self.unevaluated > 0 {
+            let null = Box::new(constant(0, Type::pointer(ty.clone()), span));
+            return Place { kind: PlaceKind::Deref(null), ty, span };
+        }
         let index = match self.strings.get(bytes) {
             Some(index) => *index,
             None => {
@@ -394,7 +437,7 @@ impl Checker<'_> {
         name: &ast::TypeName,
         items: &[ast::InitializerItem],
         span: Span,
-    ) -> Option<Place> {
+    ) -> Option<Operand> {
         let ty = self.type_name(name)?;
         let is_static = !self.body.is_function;
         let initializer = ast::Initializer::List(items.to_vec(), span);
@@ -413,10 +456,11 @@ impl Checker<'_> {
             let name = self.made_name(&variable.name);
             let index = self.add_global(Variable { name, init: Some(init), ..variable }, true);
             let kind = PlaceKind::Variable(VariableId::Global(index));
-            return Some(Place { kind, ty, span });
+            return Some(Operand::Place(Place { kind, ty, span }));
         }
         let variable = VariableId::Local(self.add_local(variable));
-        Some(Place { kind: PlaceKind::Compound { variable, init: Box::new(init) }, ty, span })
+        let kind = PlaceKind::Compound { variable, init: Box::new(init) };
+        Some(Operand::Place(Place { kind, ty, span }))
     }
 
     fn statement_expr(&mut self, block: &ast::Block, span: Span) -> Option<Expr> {
@@ -471,6 +515,11 @@ impl Checker<'_> {
         self.error(codes::GENERIC, span, message).hint("add the type, or a `default` case");
         None
     }
+}
+
+fn integer(value: u64, bits: u8, signed: bool, span: Span) -> Expr {
+    let int = IntType { bits, signed, is_bool: false };
+    constant(wrap(value as i64, int), Type::plain(TypeKind::Int(int)), span)
 }
 
 /// Returns the value of a place.

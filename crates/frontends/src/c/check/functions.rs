@@ -150,6 +150,7 @@ impl<'a> Checker<'a> {
         let mut close = span;
         if let Some(definition) = definition {
             close = definition.body.close;
+            self.complete_size(&ty.result, span);
             self.scopes.push();
             self.declare_parameters(definition, &ty);
             for item in &definition.body.items {

@@ -382,7 +382,7 @@ impl Checker<'_> {
         filling.steps += 1;
         if filling.steps > LARGEST_INITIALIZER {
             let message = format!("an initialiser has at most {LARGEST_INITIALIZER} values");
-            self.error(codes::TOO_LARGE, span, message);
+            self.error(codes::OBJECT_TOO_LARGE, span, message);
             frames.clear();
             return None;
         }

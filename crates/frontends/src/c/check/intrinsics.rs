@@ -318,6 +318,10 @@ impl Checker<'_> {
             return None;
         }
         self.complete_size(&ty, span)?;
+        // `*&x` is `x`.
+        if let ExprKind::AddressOf(place) = pointer.kind {
+            return Some(place);
+        }
         Some(Place { kind: PlaceKind::Deref(Box::new(pointer)), ty, span })
     }
 }

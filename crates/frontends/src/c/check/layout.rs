@@ -101,6 +101,14 @@ impl Checker<'_> {
         while let TypeKind::Array(element, _) = &inner.kind {
             inner = element;
         }
+        if let TypeKind::Record(id) = inner.kind
+            && self.record(id).open
+        {
+            let message = format!("`{}` contains itself", self.record(id).name);
+            self.error(codes::INCOMPLETE_TYPE, span, message)
+                .hint("use a pointer: a record has a finite size");
+            return None;
+        }
         let (label, related) = match &inner.kind {
             TypeKind::Record(id) if self.record(*id).layout.is_none() => {
                 let record = self.record(*id);

@@ -137,6 +137,21 @@ pub(super) fn known(name: &str) -> Option<Known> {
     c_library(name)
 }
 
+/// Returns the header that declares a function, for hints.
+pub(super) fn header_of(name: &str) -> Option<&'static str> {
+    const PREFIXES: &[(&str, &str)] = &[
+        ("atomic_", "stdatomic.h"),
+        ("pthread_", "pthread.h"),
+        ("thrd_", "threads.h"),
+        ("mtx_", "threads.h"),
+        ("cnd_", "threads.h"),
+        ("tss_", "threads.h"),
+        ("call_once", "threads.h"),
+        ("sem_", "semaphore.h"),
+    ];
+    PREFIXES.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, header)| *header)
+}
+
 fn operation(word: &str) -> Option<BinaryOp> {
     Some(match word {
         "add" => BinaryOp::Add,

@@ -57,7 +57,7 @@ impl Checker<'_> {
         arrow: bool,
         field: &ast::Name,
         span: Span,
-    ) -> Option<Place> {
+    ) -> Option<Operand> {
         let operand = match (&base.kind, arrow) {
             // `(&x)->f` is `x.f`.
             (ast::ExprKind::Unary { op: ast::UnaryOp::Address, operand }, true) => {
@@ -96,7 +96,7 @@ impl Checker<'_> {
             }
             return None;
         };
-        self.field(place, id, field, span)
+        self.field(place, id, field, span).map(Operand::Place)
     }
 
     /// Returns the place of a field, through anonymous members.

@@ -39,11 +39,30 @@ pub(super) fn symbol(op: BinaryOp) -> &'static str {
     }
 }
 
+/// Returns the comparison that is true where this one is false, or `None` for other operators.
+fn inverse(op: BinaryOp) -> Option<BinaryOp> {
+    match op {
+        BinaryOp::Lt => Some(BinaryOp::Ge),
+        BinaryOp::Le => Some(BinaryOp::Gt),
+        BinaryOp::Gt => Some(BinaryOp::Le),
+        BinaryOp::Ge => Some(BinaryOp::Lt),
+        BinaryOp::Eq => Some(BinaryOp::Ne),
+        BinaryOp::Ne => Some(BinaryOp::Eq),
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Rem
+        | BinaryOp::Shl
+        | BinaryOp::Shr
+        | BinaryOp::BitAnd
+        | BinaryOp::BitXor
+        | BinaryOp::BitOr => None,
+    }
+}
+
 fn is_comparison(op: BinaryOp) -> bool {
-    matches!(
-        op,
-        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne
-    )
+    inverse(op).is_some()
 }
 
 fn is_shift(op: BinaryOp) -> bool {
@@ -66,6 +85,14 @@ fn negate(value: Expr, span: Span) -> Expr {
     }
 }
 
+fn complement(value: Expr, span: Span) -> Expr {
+    let ty = value.ty.clone();
+    match (&value.kind, &ty.kind) {
+        (ExprKind::Const(number), TypeKind::Int(int)) => constant(wrap(!number, *int), ty, span),
+        _ => Expr { kind: ExprKind::Complement(Box::new(value)), ty, span },
+    }
+}
+
 impl Checker<'_> {
     pub(super) fn unary(
         &mut self,
@@ -73,37 +100,51 @@ impl Checker<'_> {
         operand: &ast::Expr,
         span: Span,
     ) -> Option<Operand> {
-        let value = match op {
-            ast::UnaryOp::Address => self.address_of(operand, span)?,
-            ast::UnaryOp::Deref => {
-                // `*&x` is `x`.
-                if let ast::ExprKind::Unary { op: ast::UnaryOp::Address, operand } = &operand.kind {
-                    return self.operand(operand);
-                }
-                let pointer = self.value(operand)?;
-                return self.dereference(pointer, span);
+        match op {
+            ast::UnaryOp::Address => self.address_of(operand, span).map(Operand::Value),
+            ast::UnaryOp::Deref => self.deref(operand, span),
+            ast::UnaryOp::Plus | ast::UnaryOp::Minus | ast::UnaryOp::BitNot => {
+                self.arithmetic(op, operand, span).map(Operand::Value)
             }
-            ast::UnaryOp::Plus => promote(self.integer(operand, "the operand of `+`")?.0),
-            ast::UnaryOp::Minus => {
-                negate(promote(self.integer(operand, "the operand of `-`")?.0), span)
-            }
-            ast::UnaryOp::BitNot => {
-                let value = promote(self.integer(operand, "the operand of `~`")?.0);
-                let ty = value.ty.clone();
-                match (&value.kind, &ty.kind) {
-                    (ExprKind::Const(number), TypeKind::Int(int)) => {
-                        constant(wrap(!number, *int), ty, span)
-                    }
-                    _ => Expr { kind: ExprKind::Complement(Box::new(value)), ty, span },
-                }
-            }
-            ast::UnaryOp::Not => {
-                let value = promote(self.condition(operand)?);
-                let zero = constant(0, value.ty.clone(), span);
-                binary_expr(BinaryOp::Eq, value, zero, int(), span)
-            }
+            ast::UnaryOp::Not => self.not(operand, span).map(Operand::Value),
+        }
+    }
+
+    fn deref(&mut self, operand: &ast::Expr, span: Span) -> Option<Operand> {
+        // `*&x` is `x`.
+        if let ast::ExprKind::Unary { op: ast::UnaryOp::Address, operand } = &operand.kind {
+            return self.operand(operand);
+        }
+        let pointer = self.value(operand)?;
+        self.dereference(pointer, span)
+    }
+
+    /// `+x`, `-x` and `~x`.
+    fn arithmetic(&mut self, op: ast::UnaryOp, operand: &ast::Expr, span: Span) -> Option<Expr> {
+        let what = match op {
+            ast::UnaryOp::Minus => "the operand of `-`",
+            ast::UnaryOp::BitNot => "the operand of `~`",
+            _ => "the operand of `+`",
         };
-        Some(Operand::Value(value))
+        let value = promote(self.integer(operand, what)?.0);
+        Some(match op {
+            ast::UnaryOp::Minus => negate(value, span),
+            ast::UnaryOp::BitNot => complement(value, span),
+            _ => value,
+        })
+    }
+
+    fn not(&mut self, operand: &ast::Expr, span: Span) -> Option<Expr> {
+        let value = promote(self.condition(operand)?);
+        // `!(a < b)` is `a >= b`.
+        if let ExprKind::Binary(op, left, right) = &value.kind
+            && let Some(op) = inverse(*op)
+        {
+            let kind = ExprKind::Binary(op, left.clone(), right.clone());
+            return Some(Expr { kind, span, ..value });
+        }
+        let zero = constant(0, value.ty.clone(), span);
+        Some(binary_expr(BinaryOp::Eq, value, zero, int(), span))
     }
 
     fn address_of(&mut self, operand: &ast::Expr, span: Span) -> Option<Expr> {
@@ -125,14 +166,33 @@ impl Checker<'_> {
         Some(Expr { kind: ExprKind::AddressOf(place), ty, span })
     }
 
-    /// Checks an operator on two values.
-    pub(super) fn binary(
+    pub(super) fn binary_operands(
         &mut self,
         op: BinaryOp,
-        left: Expr,
-        right: Expr,
+        left: &ast::Expr,
+        right: &ast::Expr,
         span: Span,
     ) -> Option<Expr> {
+        let (left, right) = (self.value(left), self.value(right));
+        self.binary(op, left?, right?, span)
+    }
+
+    /// `&&` or `||`.
+    pub(super) fn logical(
+        &mut self,
+        is_and: bool,
+        left: &ast::Expr,
+        right: &ast::Expr,
+        span: Span,
+    ) -> Option<Expr> {
+        let (left, right) = (self.condition(left), self.condition(right));
+        let (left, right) = (Box::new(left?), Box::new(right?));
+        let kind = if is_and { ExprKind::And(left, right) } else { ExprKind::Or(left, right) };
+        Some(Expr { kind, ty: int(), span })
+    }
+
+    /// Checks an operator on two values.
+    fn binary(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Option<Expr> {
         match (&left.ty.kind, &right.ty.kind) {
             (TypeKind::Int(a), TypeKind::Int(b)) => {
                 if is_shift(op) {

@@ -35,6 +35,7 @@ impl Checker<'_> {
             span: specifier.tag.as_ref().map_or(specifier.span, |tag| tag.span),
             fields: Vec::new(),
             layout: None,
+            open: false,
             invalid: false,
         });
         RecordId((self.records.len() - 1) as u32)
@@ -83,6 +84,7 @@ impl Checker<'_> {
         mut layout: Layout,
     ) {
         let errors = self.diagnostics.len();
+        self.records[id.0 as usize].open = true;
         let mut infos: Vec<FieldInfo> = Vec::new();
         let last = fields.len().saturating_sub(1);
         for (index, declaration) in fields.iter().enumerate() {
@@ -93,11 +95,12 @@ impl Checker<'_> {
         let too_large = size > LARGEST;
         if too_large {
             let message = format!("`{}` is too large", self.record(id).name);
-            self.error(codes::TOO_LARGE, specifier.span, message)
+            self.error(codes::OBJECT_TOO_LARGE, specifier.span, message)
                 .hint(format!("a type has at most {LARGEST} bytes"));
         }
         let invalid = self.diagnostics.len() != errors;
         let record = &mut self.records[id.0 as usize];
+        record.open = false;
         record.fields = infos;
         record.layout = Some((if too_large { 0 } else { size }, alignment));
         record.invalid = invalid;

@@ -12,69 +12,97 @@ use crate::c::typed::{Expr, Stmt, StmtKind, TypeKind};
 
 impl Checker<'_> {
     /// Checks a statement and appends it to `out`. A declaration may become several statements.
+    ///
+    /// This function and [`Checker::statement_kind`] are on the stack once for each nesting level,
+    /// so their arms are calls without temporaries.
     pub(super) fn statement(&mut self, stmt: &ast::Stmt, out: &mut Vec<Stmt>) {
-        let kind = match &stmt.kind {
-            ast::StmtKind::Declaration(declaration) => {
-                return self.declaration(declaration, out);
+        match &stmt.kind {
+            ast::StmtKind::Declaration(declaration) => self.declaration(declaration, out),
+            ast::StmtKind::StaticAssert { condition } => self.static_assert(condition),
+            ast::StmtKind::Return(value) => self.return_statement(value.as_ref(), stmt, out),
+            ast::StmtKind::Empty
+            | ast::StmtKind::Expr(_)
+            | ast::StmtKind::Block(_)
+            | ast::StmtKind::If { .. }
+            | ast::StmtKind::While { .. }
+            | ast::StmtKind::DoWhile { .. }
+            | ast::StmtKind::For { .. }
+            | ast::StmtKind::Switch { .. }
+            | ast::StmtKind::Case { .. }
+            | ast::StmtKind::Default { .. }
+            | ast::StmtKind::Label { .. }
+            | ast::StmtKind::Goto(_)
+            | ast::StmtKind::Break
+            | ast::StmtKind::Continue
+            | ast::StmtKind::Asm(_) => {
+                let kind = self.statement_kind(stmt);
+                out.extend(kind.map(|kind| Stmt { kind, span: stmt.span }));
             }
-            ast::StmtKind::StaticAssert { condition } => return self.static_assert(condition),
-            ast::StmtKind::Empty => Some(StmtKind::Empty),
-            ast::StmtKind::Expr(expr) => self.effect(expr).map(StmtKind::Expr),
+        }
+    }
+
+    fn statement_kind(&mut self, stmt: &ast::Stmt) -> Option<StmtKind> {
+        match &stmt.kind {
+            ast::StmtKind::Expr(expr) => self.effect_statement(expr),
             ast::StmtKind::Block(block) => Some(self.block(block)),
             ast::StmtKind::If { condition, then, otherwise } => {
                 self.if_statement(condition, then, otherwise.as_deref())
             }
-            ast::StmtKind::While { condition, body } => {
-                let condition = self.condition(condition);
-                let body = self.loop_body(body);
-                condition.map(|condition| StmtKind::While { condition, body })
-            }
-            ast::StmtKind::DoWhile { body, condition } => {
-                let body = self.loop_body(body);
-                let condition = self.condition(condition);
-                condition.map(|condition| StmtKind::DoWhile { body, condition })
-            }
+            ast::StmtKind::While { condition, body } => self.while_statement(condition, body),
+            ast::StmtKind::DoWhile { body, condition } => self.do_statement(body, condition),
             ast::StmtKind::For { first, condition, step, body } => {
-                self.scopes.push();
-                let kind = self.for_statement(first.as_deref(), condition, step, body);
-                self.scopes.pop();
-                kind
+                self.for_statement(first.as_deref(), condition.as_ref(), step.as_ref(), body)
             }
             ast::StmtKind::Switch { value, body } => self.switch(value, body),
             ast::StmtKind::Case { value, last, body } => {
-                let range = self.case(value, last.as_ref(), stmt.span);
-                let body = self.sub_statement(body);
-                range.map(|(first, last)| StmtKind::Case { first, last, body })
+                self.case(value, last.as_ref(), body, stmt.span)
             }
-            ast::StmtKind::Default { body } => {
-                self.default_case(stmt.span);
-                Some(StmtKind::Default { body: self.sub_statement(body) })
-            }
-            ast::StmtKind::Label { name, body } => {
-                let label = self.define_label(name);
-                Some(StmtKind::Label { label, body: self.sub_statement(body) })
-            }
+            ast::StmtKind::Default { body } => self.default_case(body, stmt.span),
+            ast::StmtKind::Label { name, body } => self.label_statement(name, body),
             ast::StmtKind::Goto(name) => Some(StmtKind::Goto(self.label(name))),
-            ast::StmtKind::Break => {
-                if self.body.loops == 0 && self.body.switches.is_empty() {
-                    self.outside("break", "a loop or `switch`", stmt.span);
-                }
-                Some(StmtKind::Break)
-            }
-            ast::StmtKind::Continue => {
-                if self.body.loops == 0 {
-                    self.outside("continue", "a loop", stmt.span);
-                }
-                Some(StmtKind::Continue)
-            }
-            ast::StmtKind::Return(value) => {
-                return self.return_statement(value.as_ref(), stmt, out);
-            }
+            ast::StmtKind::Break => self.break_statement(stmt.span),
+            ast::StmtKind::Continue => self.continue_statement(stmt.span),
             ast::StmtKind::Asm(asm) => self.assembly(asm, stmt.span).map(StmtKind::Expr),
-        };
-        if let Some(kind) = kind {
-            out.push(Stmt { kind, span: stmt.span });
+            ast::StmtKind::Empty
+            | ast::StmtKind::Declaration(_)
+            | ast::StmtKind::StaticAssert { .. }
+            | ast::StmtKind::Return(_) => Some(StmtKind::Empty),
         }
+    }
+
+    fn effect_statement(&mut self, expr: &ast::Expr) -> Option<StmtKind> {
+        self.effect(expr).map(StmtKind::Expr)
+    }
+
+    fn while_statement(&mut self, condition: &ast::Expr, body: &ast::Stmt) -> Option<StmtKind> {
+        let condition = self.condition(condition);
+        let body = self.loop_body(body);
+        condition.map(|condition| StmtKind::While { condition, body })
+    }
+
+    fn do_statement(&mut self, body: &ast::Stmt, condition: &ast::Expr) -> Option<StmtKind> {
+        let body = self.loop_body(body);
+        let condition = self.condition(condition);
+        condition.map(|condition| StmtKind::DoWhile { body, condition })
+    }
+
+    fn break_statement(&mut self, span: Span) -> Option<StmtKind> {
+        if self.body.loops == 0 && self.body.switches.is_empty() {
+            self.outside("break", "a loop or `switch`", span);
+        }
+        Some(StmtKind::Break)
+    }
+
+    fn continue_statement(&mut self, span: Span) -> Option<StmtKind> {
+        if self.body.loops == 0 {
+            self.outside("continue", "a loop", span);
+        }
+        Some(StmtKind::Continue)
+    }
+
+    fn label_statement(&mut self, name: &ast::Name, body: &ast::Stmt) -> Option<StmtKind> {
+        let label = self.define_label(name);
+        Some(StmtKind::Label { label, body: self.sub_statement(body) })
     }
 
     fn outside(&mut self, word: &str, of: &str, span: Span) {
@@ -128,26 +156,27 @@ impl Checker<'_> {
     fn for_statement(
         &mut self,
         first: Option<&ast::Stmt>,
-        condition: &Option<ast::Expr>,
-        step: &Option<ast::Expr>,
+        condition: Option<&ast::Expr>,
+        step: Option<&ast::Expr>,
         body: &ast::Stmt,
     ) -> Option<StmtKind> {
+        self.scopes.push();
         let mut before = Vec::new();
         if let Some(first) = first {
             self.statement(first, &mut before);
         }
-        let condition = condition.as_ref().map(|condition| self.condition(condition));
-        let step = step.as_ref().map(|step| self.effect(step));
-        let body = self.loop_body(body);
         // The outer `Option` is the part that may be missing, the inner one is an error.
-        let condition = match condition {
-            Some(condition) => Some(condition?),
-            None => None,
-        };
-        let step = match step {
-            Some(step) => Some(step?),
-            None => None,
-        };
+        let condition = condition.map(|condition| self.condition(condition));
+        let step = step.map(|step| self.effect(step));
+        let body = self.loop_body(body);
+        self.scopes.pop();
+        if let Some(None) = condition {
+            return None;
+        }
+        if let Some(None) = step {
+            return None;
+        }
+        let (condition, step) = (condition.flatten(), step.flatten());
         Some(StmtKind::For { first: before, condition, step, body })
     }
 
@@ -166,6 +195,19 @@ impl Checker<'_> {
     }
 
     fn case(
+        &mut self,
+        value: &ast::Expr,
+        last: Option<&ast::Expr>,
+        body: &ast::Stmt,
+        span: Span,
+    ) -> Option<StmtKind> {
+        let range = self.case_range(value, last, span);
+        let body = self.sub_statement(body);
+        let (first, last) = range?;
+        Some(StmtKind::Case { first, last, body })
+    }
+
+    fn case_range(
         &mut self,
         value: &ast::Expr,
         last: Option<&ast::Expr>,
@@ -194,7 +236,12 @@ impl Checker<'_> {
         Some((first, end))
     }
 
-    fn default_case(&mut self, span: Span) {
+    fn default_case(&mut self, body: &ast::Stmt, span: Span) -> Option<StmtKind> {
+        self.declare_default(span);
+        Some(StmtKind::Default { body: self.sub_statement(body) })
+    }
+
+    fn declare_default(&mut self, span: Span) {
         match self.body.switches.last_mut() {
             None => self.outside("default", "a `switch`", span),
             Some(switch) => match switch.default {

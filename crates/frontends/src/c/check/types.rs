@@ -60,7 +60,7 @@ impl Checker<'_> {
             .collect();
         let hint = self.suggestion(&name.text, &types);
         let message = format!("there is no type `{}`", name.text);
-        self.error(codes::UNKNOWN_NAME, name.span, message).hint = hint;
+        self.error(codes::UNKNOWN_TYPE, name.span, message).hint = hint;
         None
     }
 
@@ -90,8 +90,12 @@ impl Checker<'_> {
             let is_outer = from_base == outermost;
             ty = self.derive(ty, derivation, is_outer, declarator.span)?;
             if weight(&ty) > LARGEST_TYPE {
-                self.error(codes::TOO_LARGE, declarator.span, "this type has too many parts")
-                    .hint("use a `struct` to shorten the type");
+                self.error(
+                    codes::OBJECT_TOO_LARGE,
+                    declarator.span,
+                    "this type has too many parts",
+                )
+                .hint("use a `struct` to shorten the type");
                 return None;
             }
         }
@@ -218,7 +222,7 @@ impl Checker<'_> {
         }
         let count = count as u64;
         if element.max(1).checked_mul(count).is_none_or(|size| size > LARGEST) {
-            self.error(codes::TOO_LARGE, size.span, "this array is too large")
+            self.error(codes::OBJECT_TOO_LARGE, size.span, "this array is too large")
                 .hint(format!("a type has at most {LARGEST} bytes"));
             return None;
         }

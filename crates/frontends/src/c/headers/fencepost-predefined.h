@@ -52,15 +52,3 @@
 #define __builtin_va_start(list, last) __fencepost_no_effect()
 #define __builtin_va_end(list) __fencepost_no_effect()
 #define __builtin_va_copy(to, from) __fencepost_no_effect()
-#define __builtin_constant_p(value) 0
-#define __builtin_prefetch(...) __fencepost_no_effect(__VA_ARGS__)
-#define __builtin_unreachable() __fencepost_fail("__builtin_unreachable")
-#define __builtin_trap() __fencepost_fail("__builtin_trap")
-#define __builtin_abort() __fencepost_fail("__builtin_abort")
-#define __builtin_assume(condition) __fencepost_no_effect()
-#define __builtin_memcpy memcpy
-#define __builtin_memmove memmove
-#define __builtin_memset memset
-#define __builtin_malloc malloc
-#define __builtin_free free
-#define __builtin_ia32_pause() __fencepost_no_effect()

@@ -27,7 +27,7 @@ static inline int pthread_join(pthread_t thread, void **result) {
 	return 0;
 }
 static inline int pthread_detach(pthread_t thread) { return 0; }
-static inline void pthread_exit(void *value) { __fencepost_thread_exit(value); }
+_Noreturn void pthread_exit(void *value);
 static inline pthread_t pthread_self(void) { return __fencepost_thread_self(); }
 static inline int pthread_equal(pthread_t left, pthread_t right) { return left == right; }
 static inline int pthread_yield(void) { return 0; }
@@ -65,8 +65,10 @@ static inline int pthread_mutex_init(pthread_mutex_t *mutex,
 	return 0;
 }
 static inline int pthread_mutex_destroy(pthread_mutex_t *mutex) {
+	__fencepost_atomic_begin();
 	if (mutex->__owner)
 		__fencepost_fail("pthread_mutex_destroy: the mutex is locked");
+	__fencepost_atomic_end();
 	return 0;
 }
 static inline int pthread_mutex_lock(pthread_mutex_t *mutex) {

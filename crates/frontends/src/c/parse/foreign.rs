@@ -63,7 +63,7 @@ fn header_of(name: &str) -> Option<&'static str> {
     }
     let stem = name.strip_suffix("_t");
     match stem {
-        Some(stem) if stem.starts_with("pthread_") => Some("pthread.h"),
+        Some(stem) if stem.starts_with("pthread") => Some("pthread.h"),
         Some(stem) if stem.starts_with("int") || stem.starts_with("uint") => Some("stdint.h"),
         _ if name.starts_with("atomic_") => Some("stdatomic.h"),
         _ => None,

@@ -59,6 +59,7 @@ impl Parser<'_> {
             matches!(token.kind, Tok::Semi | Tok::RBrace) && self.token().first
         });
         while !(ended && depth <= 0) {
+            let ends_line = self.ends_line();
             match self.peek() {
                 Tok::End => return,
                 Tok::LBrace => depth += 1,
@@ -66,8 +67,13 @@ impl Parser<'_> {
                 _ => {}
             }
             let token = self.advance();
-            if depth <= 0 && matches!(token.kind, Tok::Semi | Tok::RBrace) {
-                self.eat(Tok::Semi);
+            let ends_item = match token.kind {
+                Tok::Semi => true,
+                // `} name;` after the fields of a `struct`.
+                Tok::RBrace | Tok::Unknown => ends_line || self.eat(Tok::Semi),
+                _ => false,
+            };
+            if ends_item && depth <= 0 {
                 return;
             }
         }

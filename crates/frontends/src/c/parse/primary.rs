@@ -45,7 +45,6 @@ impl Parser<'_> {
                 return Ok(Expr { kind: inner.kind, span });
             }
             Tok::Generic => self.generic()?,
-            Tok::BuiltinExpect => return self.expect_hint(),
             Tok::BuiltinOffsetof => self.offset_of()?,
             Tok::BuiltinTypesCompatible => {
                 self.advance();
@@ -134,19 +133,6 @@ impl Parser<'_> {
         self.expect(Tok::RParen, "`)`")?;
         self.set_height(height + 1)?;
         Ok(ExprKind::Generic { control, cases })
-    }
-
-    /// Parses `__builtin_expect(value, expected)`, which has the value of its first argument.
-    fn expect_hint(&mut self) -> ParseResult<Expr> {
-        let start = self.advance().span;
-        self.expect(Tok::LParen, "`(`")?;
-        let value = self.assignment()?;
-        let height = self.height;
-        self.expect(Tok::Comma, "`,`")?;
-        self.assignment()?;
-        self.expect(Tok::RParen, "`)`")?;
-        self.set_height(height)?;
-        Ok(Expr { kind: value.kind, span: start.to(self.previous()) })
     }
 
     /// Parses `__builtin_offsetof(type, member)`.

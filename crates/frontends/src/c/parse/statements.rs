@@ -1,7 +1,5 @@
 //! Statements and blocks, and how parsing resumes after an error in a statement.
 
-use fencepost_ir::Span;
-
 use super::scopes::Meaning;
 use super::{ParseResult, Parser, SyntaxError};
 use crate::c::ast::{Block, Expr, Stmt, StmtKind};
@@ -12,10 +10,6 @@ impl Parser<'_> {
     /// Parses a block. The caller opens and closes its scope.
     pub(super) fn block(&mut self) -> ParseResult<Block> {
         let open = self.expect(Tok::LBrace, "`{`")?;
-        self.nested(|parser| parser.block_rest(open))
-    }
-
-    fn block_rest(&mut self, open: Span) -> ParseResult<Block> {
         let mut items = Vec::new();
         loop {
             match self.peek() {
@@ -29,6 +23,8 @@ impl Parser<'_> {
                         .label("the file ends after this")
                         .related(open, "this `{` is not closed")
                         .hint("add the missing `}`");
+                    // The enclosing blocks are not closed either.
+                    self.abandon();
                     return Err(SyntaxError);
                 }
                 Tok::LocalLabel => {
@@ -72,7 +68,7 @@ impl Parser<'_> {
                 Tok::LBrace => depth += 1,
                 Tok::RBrace => {
                     depth -= 1;
-                    if depth == 0 {
+                    if depth == 0 && !self.continues_after_brace() {
                         self.advance();
                         return;
                     }
@@ -81,10 +77,32 @@ impl Parser<'_> {
                     self.advance();
                     return;
                 }
+                Tok::Unknown if depth <= 0 && self.ends_line() => {
+                    self.advance();
+                    return;
+                }
                 _ => {}
             }
             self.advance();
         }
+    }
+
+    /// Returns whether a statement with an error continues after the current `}`: the block is part
+    /// of an expression, or a `catch` follows.
+    fn continues_after_brace(&self) -> bool {
+        match self.peek_at(1) {
+            Tok::RParen | Tok::RBracket | Tok::Comma | Tok::Semi => true,
+            Tok::Name => {
+                self.tokens.get(self.at + 1).is_some_and(|token| &*self.text(*token) == "catch")
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether the current token is the last on its line. A quote that is not closed takes
+    /// the `;` with it.
+    pub(super) fn ends_line(&self) -> bool {
+        self.tokens.get(self.at + 1).is_none_or(|token| token.first)
     }
 
     /// Parses the `;` of a statement. If it is missing at the end of a line, parsing continues as

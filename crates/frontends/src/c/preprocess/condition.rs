@@ -288,9 +288,8 @@ fn apply(op: Tok, left: Value, right: Value, live: bool) -> Evaluated {
         Tok::Le => compare(ordering, &[Less, Equal]),
         Tok::Gt => compare(ordering, &[Greater]),
         Tok::Ge => compare(ordering, &[Greater, Equal]),
-        Tok::Shl => Ok(Value { bits: a.wrapping_shl(b as u32), unsigned: left.unsigned }),
-        Tok::Shr if left.unsigned => Ok(Value { bits: a.wrapping_shr(b as u32), unsigned: true }),
-        Tok::Shr => Ok(Value::signed(x.wrapping_shr(b as u32))),
+        Tok::Shl => Ok(shift(left, right, true)),
+        Tok::Shr => Ok(shift(left, right, false)),
         Tok::Plus => number(a.wrapping_add(b)),
         Tok::Minus => number(a.wrapping_sub(b)),
         Tok::Star => number(a.wrapping_mul(b)),
@@ -302,4 +301,20 @@ fn apply(op: Tok, left: Value, right: Value, live: bool) -> Evaluated {
         Tok::Percent => number(x.wrapping_rem(y) as u64),
         _ => Err("unexpected operator in the condition".into()),
     }
+}
+
+/// Shifts a value. A negative count shifts in the other direction and a large count shifts all bits
+/// out, as in compilers; C leaves both open.
+fn shift(value: Value, count: Value, to_left: bool) -> Value {
+    let is_negative = !count.unsigned && (count.bits as i64) < 0;
+    let distance = if is_negative { count.bits.wrapping_neg() } else { count.bits };
+    let distance = u32::try_from(distance).unwrap_or(u32::MAX);
+    let bits = if to_left != is_negative {
+        value.bits.checked_shl(distance).unwrap_or(0)
+    } else if value.unsigned {
+        value.bits.checked_shr(distance).unwrap_or(0)
+    } else {
+        ((value.bits as i64) >> distance.min(63)) as u64
+    };
+    Value { bits, ..value }
 }

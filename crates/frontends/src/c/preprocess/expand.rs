@@ -68,7 +68,6 @@ impl Preprocessor<'_> {
                     let body = self.substitute(&used, &[], hide, token, token.span);
                     Some(body)
                 }
-                Some(_) if self.is_own_name(&used, token, input) => None,
                 Some(parameters) => self.call(&used, parameters.len(), token, input),
             };
             match result {
@@ -84,8 +83,7 @@ impl Preprocessor<'_> {
     }
 
     /// Returns whether the name of a macro of the prelude means something of the user: a member, or
-    /// a function that the user declares. The macro then ends, except that of a verifier's function
-    /// that the file does not define.
+    /// a function that the user declares. The macro then ends.
     fn is_own_name(&mut self, used: &Macro, token: Token, input: &Input) -> bool {
         if used.origin != Origin::Prelude || !input.files {
             return false;
@@ -93,19 +91,12 @@ impl Preprocessor<'_> {
         if self.braces > 0 || self.last == Tok::Assign {
             return matches!(self.last, Tok::Dot | Tok::Arrow);
         }
-        let rest = self.files.last().and_then(|file| file.tokens.get(file.at.saturating_sub(1)..));
-        let rest = rest.unwrap_or_default();
-        let named = rest.iter().enumerate().filter(|(_, other)| other.text == token.text);
-        // Verifiers define the functions that programs only declare. Other names are the user's.
-        let text = self.text(token);
-        let of_verifier = text.starts_with("__") || &*text == "reach_error";
-        if !of_verifier || named.into_iter().any(|(at, _)| begins_definition(&rest[at + 1..])) {
-            self.macros.remove(&token.text);
-        }
+        self.macros.remove(&token.text);
         true
     }
 
-    /// Reads the arguments of a macro and returns its replacement. Returns `None` if no `(` follows.
+    /// Reads the arguments of a macro and returns its replacement. Returns `None` if no `(` follows,
+    /// or if the name is not that of the macro.
     fn call(
         &mut self,
         used: &Macro,
@@ -114,7 +105,7 @@ impl Preprocessor<'_> {
         input: &mut Input,
     ) -> Option<Vec<Token>> {
         let next = self.take(input)?;
-        if next.kind != Tok::LParen {
+        if next.kind != Tok::LParen || self.is_own_name(used, name, input) {
             input.pending.push(next);
             return None;
         }
@@ -205,20 +196,4 @@ impl Preprocessor<'_> {
 /// Returns `1 parameter`, `2 parameters`, ...
 fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
-/// Returns whether the tokens after a name are parameters and the body of a function.
-fn begins_definition(rest: &[Token]) -> bool {
-    let mut nesting = 0_i32;
-    for (at, token) in rest.iter().enumerate() {
-        match token.kind {
-            Tok::LParen => nesting += 1,
-            Tok::RParen => nesting -= 1,
-            _ => {}
-        }
-        if nesting <= 0 {
-            return at > 0 && rest.get(at + 1).is_some_and(|next| next.kind == Tok::LBrace);
-        }
-    }
-    false
 }

@@ -10,6 +10,14 @@ use crate::c::source_map::FileKind;
 use crate::c::tokens::{self, Tok, Token};
 use crate::c::{codes, headers};
 
+/// The tokens of a file. A file that is included again is not split again.
+#[derive(Clone, Debug)]
+pub(super) struct LexedFile {
+    /// The number of the file in the source map.
+    file: usize,
+    tokens: Rc<[Token]>,
+}
+
 /// A file that is being read.
 #[derive(Debug)]
 pub(super) struct OpenFile {
@@ -52,8 +60,8 @@ impl Preprocessor<'_> {
     /// Opens a file. `at` is the position of the directive.
     fn open(&mut self, name: &str, text: &str, kind: FileKind, at: Span) {
         let key = (name.to_string(), kind);
-        let (file, tokens) = if let Some((file, tokens)) = self.lexed.get(&key) {
-            (*file, Rc::clone(tokens))
+        let lexed = if let Some(lexed) = self.lexed.get(&key) {
+            lexed.clone()
         } else {
             let Some(file) = self.map.add(name, text, kind) else {
                 self.error(codes::TOO_LARGE, at, "the included files are larger than 4 GiB");
@@ -62,10 +70,11 @@ impl Preprocessor<'_> {
             self.map.set_inclusion(file, at);
             let start = self.map.files().get(file).map_or(0, |file| file.start);
             let tokens = tokens::lex(text, start, &mut self.spellings, &mut self.diagnostics);
-            let tokens: Rc<[Token]> = tokens.into();
-            self.lexed.insert(key, (file, Rc::clone(&tokens)));
-            (file, tokens)
+            let lexed = LexedFile { file, tokens: tokens.into() };
+            self.lexed.insert(key, lexed.clone());
+            lexed
         };
+        let LexedFile { file, tokens } = lexed;
         if !self.once.contains(&file) {
             self.files.push(OpenFile { file, tokens, at: 0, conditionals: Vec::new() });
         }

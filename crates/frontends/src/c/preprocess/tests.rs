@@ -258,13 +258,12 @@ fn names_of_the_user_win() {
             "void f ( ) { a . xchg ( 1 ) ; b -> xchg ( 2 ) ; xchg = 3 ; }",
         ),
         (
-            "void __VERIFIER_assume(int); void f() { __VERIFIER_assume(1); }",
-            "void __VERIFIER_assume ( int ) ; void f ( ) { __fencepost_assume ( ! ! ( 1 ) ) ; }",
+            "int barrier; void f(int barrier) { barrier(); }",
+            "int barrier ; void f ( int barrier ) { __fencepost_no_effect ( ) ; }",
         ),
         (
-            "void __VERIFIER_assume(int x); void f() { __VERIFIER_assume(1); } void __VERIFIER_assume(int x) { }",
-            "void __VERIFIER_assume ( int x ) ; void f ( ) { __VERIFIER_assume ( 1 ) ; } \
-             void __VERIFIER_assume ( int x ) { }",
+            "void barrier() { } void f() { barrier(); }",
+            "void barrier ( ) { } void f ( ) { barrier ( ) ; }",
         ),
     ];
     for (text, expected) in table {

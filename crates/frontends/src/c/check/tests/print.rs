@@ -193,9 +193,7 @@ impl Printer<'_> {
             }
             Intrinsic::Fence { order } => list("fence", &[order]),
             Intrinsic::MachineFence(kinds) => format!("fence {}", kinds.name()),
-            Intrinsic::ThreadCreate { function, argument } => {
-                list("create", &[function, argument])
-            }
+            Intrinsic::ThreadCreate { function, argument } => list("create", &[function, argument]),
             Intrinsic::ThreadJoin { thread } => list("join", &[thread]),
             Intrinsic::ThreadExit { value } => list("thread_exit", &[value]),
             Intrinsic::ThreadSelf => "self".into(),
@@ -213,9 +211,7 @@ impl Printer<'_> {
             }
             Intrinsic::Reallocate { pointer, size } => list("reallocate", &[pointer, size]),
             Intrinsic::Free { pointer } => list("free", &[pointer]),
-            Intrinsic::MemoryCopy { target, source, size } => {
-                list("copy", &[target, source, size])
-            }
+            Intrinsic::MemoryCopy { target, source, size } => list("copy", &[target, source, size]),
             Intrinsic::MemorySet { target, value, size } => list("set", &[target, value, size]),
             Intrinsic::NoEffect { arguments } => {
                 list("no_effect", &arguments.iter().collect::<Vec<_>>())
