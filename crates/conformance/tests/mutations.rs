@@ -256,6 +256,7 @@ fn every_mutation_of_the_partial_order_reduction_is_detected() {
     assert!(!is_detected(Mutated::NONE), "the reduction without a mutation changes a result");
     for mutation in [
         Mutation::AccessesCommute,
+        Mutation::BlocksCommute,
         Mutation::CommitsCommute,
         Mutation::RacesIgnoreOthers,
         Mutation::NoCycleProviso,

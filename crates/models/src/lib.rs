@@ -21,6 +21,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod address;
+pub mod atomic_blocks;
 pub mod bits;
 pub mod buffered;
 pub mod catalog;

@@ -56,6 +56,8 @@ pub enum Mutation {
     CycleEffectsUnchecked,
     /// Partial order: every access commutes with the steps of other threads.
     AccessesCommute,
+    /// Partial order: every atomic block commutes with the steps of other threads.
+    BlocksCommute,
     /// Partial order: every commit commutes with the steps of other threads.
     CommitsCommute,
     /// Partial order: the value of every load in a window counts as unused.

@@ -3,6 +3,7 @@
 //!
 //! A search computes the facts once and shares them between its worker threads.
 
+use crate::atomic_blocks::{BlockAccesses, block_accesses, latches};
 use crate::bits::Field;
 use crate::future_accesses::FutureAccesses;
 use crate::grace_periods::GracePeriods;
@@ -34,6 +35,8 @@ pub struct ThreadShape {
     pub uses: Vec<Vec<Reg>>,
     /// By program counter: whether the thread may wait forever from there.
     pub may_wait: Vec<bool>,
+    /// By program counter: the accesses of the atomic block that begins there.
+    pub blocks: Vec<Option<BlockAccesses>>,
     /// By program counter: the locations that the statement may access, in ascending order.
     pub footprints: Vec<Vec<Loc>>,
     /// The accesses that the thread may still make, by program counter.
@@ -74,6 +77,8 @@ pub struct Shape<'p> {
     pub readers: Vec<u64>,
     /// By location: the threads that may write it (bit `1 << thread`), without the last thread.
     pub writers: Vec<u64>,
+    /// By location: whether it is a latch, see [`crate::atomic_blocks`].
+    pub latches: Vec<bool>,
     /// By location: whether an invariant mentions it.
     pub in_invariant: Vec<bool>,
     /// The indices of the invariants among the properties.
@@ -154,6 +159,7 @@ impl<'p> Shape<'p> {
                 dead: flow::dead_registers(thread, &observed),
                 returned: returned_operations(thread).expect("the front end checks the operations"),
                 future_accesses: FutureAccesses::new(thread, &footprints, program.locations.len()),
+                blocks: block_accesses(thread, &footprints),
                 footprints,
                 may_wait: flow::may_wait_forever(thread),
                 uses: thread.code.iter().map(|s| flow::uses(&s.op)).collect(),
@@ -183,8 +189,12 @@ impl<'p> Shape<'p> {
                 });
             }
         }
+        let footprints: Vec<&[Vec<Loc>]> =
+            threads.iter().map(|thread: &ThreadShape| &thread.footprints[..]).collect();
+        let latches = latches(program, &footprints);
         Shape {
             problem,
+            latches,
             threads,
             registers,
             location_fields: ranges.locations.iter().map(|r| Field::for_range(*r)).collect(),

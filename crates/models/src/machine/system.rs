@@ -22,7 +22,7 @@ use crate::bits::Writer;
 use crate::model::{MemoryModel, RacingStep, StepFailure};
 use crate::mutation::Mutation;
 use crate::state::State;
-use fencepost_ir::{Loc, Op, Problem, ThreadId};
+use fencepost_ir::{Loc, Op, Pc, Problem, ThreadId};
 use fencepost_search::{Sink, TransitionSystem};
 
 /// The class of targets that violate a property.
@@ -299,6 +299,25 @@ impl<M: MemoryModel> Machine<'_, M> {
         true
     }
 
+    /// Returns whether the atomic block at `pc` commutes with everything that other threads can do
+    /// before it. A store to a latch that still has its initial value precedes all reads of it.
+    fn block_commutes(&self, state: &State<M::Pending>, t: ThreadId, pc: Pc) -> bool {
+        let Some(block) = &self.shape.thread(t).blocks[pc.index()] else { return false };
+        let (shape, model) = (&self.shape, &self.model);
+        let is_closed_latch = |loc: Loc| {
+            let initial = shape.program().location(loc).init;
+            shape.latches[loc.index()]
+                && state.memory.values[loc.index()] == initial
+                && shape.is_unobserved(loc)
+                && !model.others_may_store(shape, state, t, loc)
+        };
+        let is_free =
+            |loc: &Loc| is_closed_latch(*loc) || !model.others_may_access(shape, state, t, *loc);
+        !shape.grace_periods.occur
+            && block.loads.iter().all(|loc| !model.others_may_store(shape, state, t, *loc))
+            && block.stores.iter().all(is_free)
+    }
+
     fn run_commutes(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
         let pc = state.pcs[t.index()];
         let op = &self.shape.stmt(t, pc).op;
@@ -327,9 +346,11 @@ impl<M: MemoryModel> Machine<'_, M> {
             Op::SectionBegin { .. } => !self.may_be_seen(state, t),
             Op::SectionEnd { .. } => true,
             Op::GracePeriod { .. } => self.shape.grace_periods.always_end,
+            Op::AtomicBegin => {
+                self.mutated.is(Mutation::BlocksCommute) || self.block_commutes(state, t, pc)
+            }
             Op::New { .. }
             | Op::Free { .. }
-            | Op::AtomicBegin
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Return { .. }
