@@ -31,6 +31,7 @@ mod labels;
 mod layout;
 mod loops;
 mod memory;
+mod nondet;
 mod pass;
 mod places;
 mod plan;

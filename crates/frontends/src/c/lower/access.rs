@@ -5,13 +5,13 @@
 //!
 //! A location may be accessed with the other sign. Then the value is converted.
 
-use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Span};
+use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Span, WideOp};
 
-use super::arithmetic::{Val, convert};
+use super::arithmetic::{Val, binary, convert};
+use crate::c::codes;
 use super::layout::{POINTER, scalar_type};
 use super::places::{Cell, Spot};
 use super::thread::Lowerer;
-use crate::c::codes;
 use crate::c::orders::order_of_value;
 use crate::c::typed::{Access, Expr as TypedExpr, IntType, Type, TypeKind};
 use crate::orders::MemoryOrder;
@@ -42,6 +42,14 @@ impl<'p> Lowerer<'_, 'p> {
         let ty = scalar_type(ty).unwrap_or(POINTER);
         match cell {
             Cell::Value(value) => value.clone(),
+            Cell::Part(whole, own, shift) => {
+                let own = Type::plain(TypeKind::Int(*own));
+                let whole = self.load(whole, &own, order, span);
+                let amount = Expr::Const(i64::from(*shift));
+                let moved = binary(BinOp::Wide(WideOp::UnsignedShr), whole, amount);
+                let mask = Expr::Const(((1_u64 << ty.bits) - 1) as i64);
+                self.converted(binary(BinOp::BitAnd, moved, mask), ty)
+            }
             Cell::Register(reg, own) => {
                 let value = self.register_value(*reg);
                 if own.signed == ty.signed { value } else { self.converted(value, ty) }
@@ -70,17 +78,51 @@ impl<'p> Lowerer<'_, 'p> {
         }
     }
 
-    /// Stores a scalar. `number` distinguishes the stores of one source position.
+    /// Stores a part of a scalar. In memory this is possible only if the store may change the rest
+    /// of the scalar: the part is at its start, as a member of a union.
+    fn store_part(
+        &mut self,
+        whole: &Cell,
+        own: IntType,
+        shift: u8,
+        (value, ty): (Val, IntType),
+        span: Span,
+    ) {
+        let mask = ((1_u64 << ty.bits) - 1) as i64;
+        let value = binary(BinOp::BitAnd, value, Expr::Const(mask));
+        if let Cell::Register(reg, _) = whole {
+            let old = self.register_value(*reg);
+            let kept = binary(BinOp::BitAnd, old, Expr::Const(!(mask << shift)));
+            let amount = Expr::Const(i64::from(shift));
+            let moved = binary(BinOp::Wide(WideOp::WrapShl), value, amount);
+            let new = binary(BinOp::BitOr, kept, moved);
+            return self.store(whole, new, own, MemoryOrder::Relaxed, (span, 0));
+        }
+        if shift == 0 {
+            return self.store(whole, value, own, MemoryOrder::Relaxed, (span, 0));
+        }
+        self.error(
+            codes::PARTIAL_ACCESS,
+            span,
+            "a store to a part of a shared scalar is not supported".into(),
+            "store the whole scalar",
+        );
+    }
+
+    /// Stores a scalar of a type. The number distinguishes the stores of one source position.
     pub(super) fn store(
         &mut self,
         cell: &Cell,
         value: Val,
+        ty: IntType,
         order: MemoryOrder,
-        span: Span,
-        number: u32,
+        (span, number): (Span, u32),
     ) {
         match cell {
             Cell::Value(_) => {}
+            Cell::Part(whole, own, shift) => {
+                self.store_part(whole, *own, *shift, (value, ty), span);
+            }
             Cell::Register(reg, own) => {
                 let value = self.converted(value, *own);
                 self.assign(*reg, value, span, number);
@@ -171,7 +213,17 @@ impl<'p> Lowerer<'_, 'p> {
             );
             return (Cell::Value(Expr::Const(0)), Type::int(32, true));
         }
-        (self.cell(spot, &ty, pointer.span), ty)
+        let cell = self.cell(spot, &ty, pointer.span);
+        if let Cell::Part(..) = cell {
+            self.error(
+                codes::PARTIAL_ACCESS,
+                pointer.span,
+                "an atomic access to a part of a scalar is not supported".into(),
+                "access the whole scalar",
+            );
+            return (Cell::Value(Expr::Const(0)), ty);
+        }
+        (cell, ty)
     }
 
     /// Loads all scalars of a record.
@@ -194,7 +246,7 @@ impl<'p> Lowerer<'_, 'p> {
             let part = super::places::move_spot(spot.clone(), scalar.offset);
             let part_ty = Type::plain(TypeKind::Int(scalar.ty));
             let cell = self.cell(part, &part_ty, span);
-            self.store(&cell, value, MemoryOrder::Relaxed, span, number as u32);
+            self.store(&cell, value, scalar.ty, MemoryOrder::Relaxed, (span, number as u32));
         }
     }
 
@@ -229,5 +281,6 @@ pub(super) fn pointee_type(pointer: &TypedExpr) -> Type {
 
 /// Returns the condition that two values are equal.
 pub(super) fn equal(a: Val, b: Val) -> Val {
-    super::arithmetic::binary(BinOp::Eq, a, b)
+    binary(BinOp::Eq, a, b)
 }
+

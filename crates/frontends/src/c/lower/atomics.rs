@@ -109,7 +109,7 @@ impl<'p> Lowerer<'_, 'p> {
                 self.converted(result, ty)
             }
         };
-        self.store(&cell, new.clone(), order, span, 0);
+        self.store(&cell, new.clone(), ty, order, (span, 0));
         if in_block {
             self.end_atomic(span);
             self.emit_order_fence(after, "fence after", span);
@@ -117,7 +117,7 @@ impl<'p> Lowerer<'_, 'p> {
         match (&cell, *yields_old) {
             (_, true) => old,
             (Cell::Register(reg, _), false) => self.register_value(*reg),
-            (Cell::Memory { .. } | Cell::Value(_), false) => new,
+            (Cell::Memory { .. } | Cell::Value(_) | Cell::Part(..), false) => new,
         }
     }
 
@@ -209,7 +209,7 @@ impl<'p> Lowerer<'_, 'p> {
     fn result_register(&mut self, cell: &Cell, ty: IntType) -> (Reg, bool) {
         let own = match cell {
             Cell::Memory { ty, .. } => *ty,
-            Cell::Register(..) | Cell::Value(_) => None,
+            Cell::Register(..) | Cell::Value(_) | Cell::Part(..) => None,
         };
         let is_mixed = ty.bits < 64
             && (own.is_some_and(|own| own.signed != ty.signed)
@@ -384,7 +384,7 @@ impl<'p> Lowerer<'_, 'p> {
         let (succeeded, failed) = self.branch_value(ok.clone(), done, fails, span);
         self.code.bind(fails);
         self.state = failed;
-        self.store(&holder, found, MemoryOrder::Relaxed, span, 0);
+        self.store(&holder, found, scalar, MemoryOrder::Relaxed, (span, 0));
         self.code.bind(done);
         let failed = self.state.take();
         self.state = self.merge(succeeded, failed, span);

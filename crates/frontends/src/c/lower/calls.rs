@@ -6,7 +6,7 @@
 //!
 //! A function whose name begins with `__VERIFIER_atomic_` is one atomic block, as in SV-COMP.
 
-use fencepost_ir::{BinOp, Expr, Span};
+use fencepost_ir::{BinOp, Expr, Op, Span};
 
 use super::arithmetic::{Val, binary};
 use super::expressions::Value;
@@ -100,7 +100,10 @@ impl<'p> Lowerer<'_, 'p> {
             self.code.bind(no);
             self.state = other;
         }
-        self.invalid_call(call);
+        // The assertion reads the pointer, so that the next pass knows what it may point to.
+        let never = binary(BinOp::Lt, pointer.clone(), pointer);
+        self.emit(Op::Assert(never), call.span, "call through an invalid function pointer");
+        self.cut_run(call.span, "after failure", 0);
         self.conditional -= 1;
         self.code.bind(done);
         self.state = after;

@@ -177,12 +177,14 @@ impl<'p> Lowerer<'_, 'p> {
     fn initialize_object(&mut self, spot: &Spot, ty: &Type, init: &'p Init, span: Span) {
         let scalars = self.pass.scalars(ty, span);
         let mut values: Vec<Option<_>> = vec![None; scalars.len()];
+        let mut parts = Vec::new();
         let at = |offset: u64| scalars.iter().position(|scalar| scalar.offset == offset);
         for item in &init.items {
             let value = self.eval(&item.value, None);
-            if scalar_type(&item.value.ty).is_some() {
-                if let Some(at) = at(item.offset) {
-                    values[at] = Some(value.scalar());
+            if let Some(ty) = scalar_type(&item.value.ty) {
+                match at(item.offset).filter(|at| scalars[*at].ty.bits == ty.bits) {
+                    Some(at) => values[at] = Some(value.scalar()),
+                    None => parts.push((item.offset, ty, value.scalar())),
                 }
                 continue;
             }
@@ -201,7 +203,12 @@ impl<'p> Lowerer<'_, 'p> {
             };
             let part_ty = Type::plain(TypeKind::Int(scalar.ty));
             let cell = self.cell(move_spot(spot.clone(), scalar.offset), &part_ty, span);
-            self.store(&cell, value, MemoryOrder::Relaxed, span, number as u32);
+            self.store(&cell, value, scalar.ty, MemoryOrder::Relaxed, (span, number as u32));
+        }
+        for (offset, ty, value) in parts {
+            let part_ty = Type::plain(TypeKind::Int(ty));
+            let cell = self.cell(move_spot(spot.clone(), offset), &part_ty, span);
+            self.store(&cell, value, ty, MemoryOrder::Relaxed, (span, offset as u32));
         }
     }
 

@@ -42,7 +42,7 @@ impl<'p> Lowerer<'_, 'p> {
         for (number, (scalar, value)) in scalars.iter().zip(values).enumerate() {
             let ty = Type::plain(TypeKind::Int(scalar.ty));
             let cell = self.cell(move_spot(to.clone(), scalar.offset), &ty, span);
-            self.store(&cell, value, MemoryOrder::Relaxed, span, number as u32);
+            self.store(&cell, value, scalar.ty, MemoryOrder::Relaxed, (span, number as u32));
         }
         result
     }
@@ -77,7 +77,7 @@ impl<'p> Lowerer<'_, 'p> {
             };
             let ty = Type::plain(TypeKind::Int(scalar.ty));
             let cell = self.cell(move_spot(to.clone(), scalar.offset), &ty, span);
-            self.store(&cell, set, MemoryOrder::Relaxed, span, number as u32);
+            self.store(&cell, set, scalar.ty, MemoryOrder::Relaxed, (span, number as u32));
         }
         result
     }

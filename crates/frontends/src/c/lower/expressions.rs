@@ -7,8 +7,10 @@ use fencepost_ir::assemble::Target;
 use fencepost_ir::{BinOp, Expr, Span};
 
 use super::access::order_of_access;
-use super::arithmetic::{Val, apply, binary, complement, difference, element, negate, select};
-use super::layout::{INT, POINTER, scalar_type};
+use super::arithmetic::{
+    Val, apply, binary, complement, difference, element, negate, select,
+};
+use super::layout::{POINTER, scalar_type};
 use super::memory::function_address;
 use super::state::State;
 use super::thread::{Lowerer, Slot};
@@ -306,7 +308,7 @@ impl<'p> Lowerer<'_, 'p> {
         let value = self.eval(value, hint).scalar();
         let cell = self.cell(spot, &place.ty, span);
         let value = if is_used { self.keep(value, ty, span) } else { value };
-        self.store(&cell, value.clone(), order, span, 0);
+        self.store(&cell, value.clone(), ty, order, (span, 0));
         Value::Scalar(value)
     }
 
@@ -442,7 +444,8 @@ impl<'p> Lowerer<'_, 'p> {
             PlaceKind::Field(base, _) => self.is_pure_place(base, is_read),
             PlaceKind::Index(base, index) => {
                 let constant = matches!(index.kind, ExprKind::Const(_));
-                self.is_pure_place(base, is_read) && (constant || (!is_read && self.is_pure(index)))
+                self.is_pure_place(base, is_read)
+                    && (constant || (!is_read && self.is_pure(index)))
             }
             PlaceKind::Compound { .. } | PlaceKind::Value(_) => false,
         }
@@ -482,27 +485,6 @@ impl<'p> Lowerer<'_, 'p> {
                 Value::Void => Value::Void,
             }
         })
-    }
-
-    /// Emits any value of a type.
-    pub(super) fn nondet(&mut self, ty: &Type, span: Span) -> Val {
-        let ty = scalar_type(ty).unwrap_or(INT);
-        if ty.is_bool {
-            return self.choose(ty, 0, 1, span);
-        }
-        /// The largest value that is explored.
-        const LAST: i64 = 7;
-        let value = self.choose(ty, 0, LAST + 1, span);
-        let (inside, outside) = (self.code.target(), self.code.target());
-        let limit = binary(BinOp::Gt, value.clone(), Expr::Const(LAST));
-        let (too_large, state) = self.branch_value(limit, outside, inside, span);
-        self.code.bind(outside);
-        self.state = too_large;
-        let text = self.pass.labels.text(self.shown(span));
-        self.reach_bound(format!("`{text}` is explored for the values 0 to {LAST} only"), span);
-        self.code.bind(inside);
-        self.state = state;
-        value
     }
 }
 

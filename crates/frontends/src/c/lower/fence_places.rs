@@ -11,6 +11,7 @@
 use fencepost_ir::{FenceKinds, Op, Place, Span};
 
 use super::labels::Position;
+use super::nondet::assumed_range;
 use super::thread::Lowerer;
 use crate::c::source_map::FileKind;
 use crate::c::typed::{Expr as TypedExpr, ExprKind, Intrinsic, Stmt, StmtKind};
@@ -21,7 +22,8 @@ impl<'p> Lowerer<'_, 'p> {
         let outer = self.around;
         let mut previous = outer;
         let mut after_fence = false;
-        for item in items {
+        for (at, item) in items.iter().enumerate() {
+            self.assumed = assumed_range(&items[at..]);
             let own = !is_fence(item) && !is_empty(item);
             if own && !after_fence && item.span != previous {
                 self.mark_place(item.span, item.span, false, None);

@@ -4,44 +4,173 @@
 //! the result is converted to, also through functions that return `void *`. A pool has a cell for
 //! each allocation in the code of all threads, and [`IN_LOOP`] cells for an allocation in a loop.
 //! More allocations reach a bound. `malloc` yields memory with zeros, as `calloc` does.
+//!
+//! If the size is not a constant, there is a pool for each number of elements up to
+//! [`MAX_ELEMENTS`]. More elements reach a bound.
 
-use fencepost_ir::{BinOp, Expr, Op, PoolId, Span, WideOp};
+use fencepost_ir::{BinOp, Expr, Op, PoolId, Reg, Span, WideOp};
 
-use super::arithmetic::{Val, binary};
-use super::layout::{INT, POINTER, size_of};
+use super::arithmetic::{Val, binary, offset};
+use super::layout::{INT, POINTER, flexible_member, size_of};
+use super::memory::PoolAddresses;
 use super::plan::ObjectId;
+use super::places::Spot;
 use super::thread::Lowerer;
 use crate::c::codes;
 use crate::c::typed::{Expr as TypedExpr, RecordId, Type, TypeKind};
+use crate::orders::MemoryOrder;
 
 /// The number of cells for an allocation in a loop.
 const IN_LOOP: u32 = 4;
+/// The largest number of elements of an allocation whose size is not a constant.
+const MAX_ELEMENTS: u64 = 8;
+
+/// The type of an allocated object, and the number of elements of its flexible array member.
+type ObjectType = (Type, u64);
 
 impl<'p> Lowerer<'_, 'p> {
     /// Allocates an object. Returns its address.
-    pub(super) fn allocate(&mut self, size: &'p TypedExpr, hint: Option<&Type>, span: Span) -> Val {
+    pub(super) fn allocate(
+        &mut self,
+        size: &'p TypedExpr,
+        hint: Option<&Type>,
+        span: Span,
+    ) -> Val {
         let size = self.value(size);
+        self.allocate_from(&size, hint, None, span)
+    }
+
+    /// Allocates an object of a size, with the values of an old object.
+    fn allocate_from(
+        &mut self,
+        size: &Val,
+        hint: Option<&Type>,
+        old: Option<&Val>,
+        span: Span,
+    ) -> Val {
         if !self.is_live() {
             return Expr::Const(0);
         }
-        let Some(ty) = self.allocated_type(&size, hint, span) else { return Expr::Const(0) };
+        let hint = hint.cloned().or_else(|| self.frame().hint.clone());
+        if let Some(size) = size.as_const() {
+            let Some(object) = self.object_type(size, hint.as_ref()) else {
+                self.error(
+                    codes::ALLOCATION,
+                    span,
+                    "the type of the allocated object is not known".into(),
+                    "convert the result to a pointer to the type, and use `sizeof` of the type",
+                );
+                return Expr::Const(0);
+            };
+            let new = self.new_cell(&object, span);
+            self.copy_old(old, &new, size, span);
+            return new;
+        }
+        let element = match &hint {
+            Some(ty) => match flexible_member(self.pass.program, ty) {
+                Some((_, element)) => Some((ty.clone(), size_of(self.pass.program, element))),
+                None => Some((ty.clone(), size_of(self.pass.program, ty))),
+            },
+            None => None,
+        };
+        let Some((ty, step)) = element.filter(|(_, step)| *step > 0) else {
+            self.error(
+                codes::ALLOCATION,
+                span,
+                "neither the size nor the type of this allocation is known".into(),
+                "convert the result to a pointer to the type",
+            );
+            return Expr::Const(0);
+        };
+        let first = match flexible_member(self.pass.program, &ty) {
+            Some(_) => size_of(self.pass.program, &ty),
+            None => 0,
+        };
+        let size = self.keep(size.clone(), POINTER, span);
+        let result = self.temporary(POINTER);
+        let done = self.code.target();
+        let mut after = None;
+        self.conditional += 1;
+        for count in 1..=MAX_ELEMENTS {
+            let bytes = (first + count * step) as i64;
+            let Some(object) = self.object_type(bytes, Some(&ty)) else { continue };
+            let (yes, no) = (self.code.target(), self.code.target());
+            let is_it = binary(BinOp::Eq, size.clone(), Expr::Const(bytes));
+            let (here, other) = self.branch_value(is_it, yes, no, span);
+            self.code.bind(yes);
+            self.state = here;
+            let new = self.new_cell(&object, span);
+            self.copy_old(old, &new, bytes, span);
+            self.assign(result, new, span, count as u32);
+            let state = self.state.clone();
+            self.jump(done, span);
+            after = self.merge(after, state, span);
+            self.code.bind(no);
+            self.state = other;
+        }
+        let text = format!(
+            "more than {MAX_ELEMENTS} elements are allocated with a size that is not a constant"
+        );
+        self.reach_bound(text, span);
+        self.conditional -= 1;
+        self.code.bind(done);
+        self.state = after;
+        self.register_value(result)
+    }
+
+    /// Returns the type of an object with a size.
+    fn object_type(&self, size: i64, hint: Option<&Type>) -> Option<ObjectType> {
+        let size = u64::try_from(size).ok()?;
+        let program = self.pass.program;
+        let of_type = |ty: &Type| {
+            let one = size_of(program, ty);
+            if let Some((offset, element)) = flexible_member(program, ty) {
+                let tail = size.checked_sub(offset)? / size_of(program, element).max(1);
+                return (size >= one).then(|| (ty.clone(), tail));
+            }
+            match ty.kind {
+                TypeKind::Void | TypeKind::Function(_) | TypeKind::Unsupported { .. } => None,
+                _ if one == 0 || size == 0 || size % one != 0 => None,
+                _ if size == one => Some((ty.clone(), 0)),
+                _ => Some((Type::plain(TypeKind::Array(Box::new(ty.clone()), size / one)), 0)),
+            }
+        };
+        let by_size = || {
+            let mut records = (0..program.records.len() as u32)
+                .map(|at| Type::plain(TypeKind::Record(RecordId(at))))
+                .filter(|ty| size_of(program, ty) == size);
+            match (records.next(), records.next()) {
+                (Some(only), None) => Some((only, 0)),
+                _ => None,
+            }
+        };
+        hint.and_then(of_type).or_else(by_size)
+    }
+
+    /// Takes a cell of the pool of a type. Returns its address.
+    fn new_cell(&mut self, (ty, tail): &ObjectType, span: Span) -> Val {
         let cells = if self.loops > 0 { IN_LOOP } else { 1 };
-        let number = self.pass.count_allocation(&ty, cells, self.loops > 0);
-        let plan = self.pass.plan.pools.get(number).filter(|pool| pool.ty == ty).cloned();
+        let number = self.pass.count_allocation(ty, *tail, cells, self.loops > 0);
+        let is_pool = |pool: &&super::plan::PoolPlan| pool.ty == *ty && pool.tail == *tail;
+        let plan = self.pass.plan.pools.get(number).filter(is_pool).cloned();
         let place = self.pass.memory.pool_addresses.get(number).cloned();
         let (Some(plan), Some(place)) = (plan, place) else {
             // The next pass knows the pool.
-            return Expr::Var(self.temporary(POINTER));
+            let program = self.pass.program;
+            let at = self.pass.memory.provisional_cell(program, number as u32, ty, *tail);
+            return Expr::Const(at);
         };
         let cell = self.temporary(INT);
         let pool = PoolId::from_index(number);
-        self.emit(Op::New { reg: cell, pool }, span, "new");
+        self.emit_numbered(Op::New { reg: cell, pool }, span, "new", number as u32);
         self.know(cell, None);
         if plan.is_bounded {
             let (full, done) = (self.code.target(), self.code.target());
             let is_full = binary(BinOp::Eq, Expr::Var(cell), Expr::Const(0));
-            let text =
-                format!("more than {} objects of type `{}` are allocated", plan.cells, plan.name);
+            let text = format!(
+                "more than {} objects of type `{}` are allocated",
+                plan.cells, plan.name
+            );
             let (no_cell, state) = self.branch_value(is_full, full, done, span);
             self.code.bind(full);
             self.state = no_cell;
@@ -59,51 +188,8 @@ impl<'p> Lowerer<'_, 'p> {
         self.register_value(pointer)
     }
 
-    /// Returns the type of an allocated object.
-    fn allocated_type(&mut self, size: &Val, hint: Option<&Type>, span: Span) -> Option<Type> {
-        let Some(size) = size.as_const().and_then(|size| u64::try_from(size).ok()) else {
-            self.error(
-                codes::ALLOCATION,
-                span,
-                "the size of this allocation is not a constant".into(),
-                "allocate objects of a fixed size",
-            );
-            return None;
-        };
-        let program = self.pass.program;
-        let of_type = |ty: &Type| {
-            let one = size_of(program, ty);
-            match ty.kind {
-                TypeKind::Void | TypeKind::Function(_) | TypeKind::Unsupported { .. } => None,
-                _ if one == 0 || size == 0 || size % one != 0 => None,
-                _ if size == one => Some(ty.clone()),
-                _ => Some(Type::plain(TypeKind::Array(Box::new(ty.clone()), size / one))),
-            }
-        };
-        let by_size = || {
-            let mut records = (0..program.records.len() as u32)
-                .map(|at| Type::plain(TypeKind::Record(RecordId(at))))
-                .filter(|ty| size_of(program, ty) == size);
-            match (records.next(), records.next()) {
-                (Some(only), None) => Some(only),
-                _ => None,
-            }
-        };
-        let found = hint.and_then(of_type).or_else(by_size);
-        if found.is_none() {
-            self.error(
-                codes::ALLOCATION,
-                span,
-                "the type of the allocated object is not known".into(),
-                "convert the result to a pointer to the type, and use `sizeof` of the type",
-            );
-        }
-        found
-    }
-
     /// Frees an object.
     pub(super) fn free(&mut self, pointer: Val, span: Span) {
-        let invalid = "free of an invalid pointer";
         if let Some(address) = pointer.as_const() {
             if address == 0 {
                 return;
@@ -114,53 +200,55 @@ impl<'p> Lowerer<'_, 'p> {
                     let cell = Expr::Const(i64::from(cell) + 1);
                     self.emit(Op::Free { pool, cell }, span, "free");
                 }
-                _ => self.assert(Expr::Const(0), span, invalid),
+                _ => self.assert(Expr::Const(0), span, "free of an invalid pointer"),
             }
             return;
         }
+        let pools: Vec<usize> = (0..self.pass.memory.pool_addresses.len()).collect();
+        self.for_pool_of(pointer, &pools, span, |lowerer, number, cell| {
+            let pool = PoolId::from_index(number);
+            lowerer.emit_numbered(Op::Free { pool, cell }, span, "free", number as u32);
+        });
+    }
+
+    /// Runs `lower` for each pool in which a pointer may be, with the number of the pool and of the
+    /// cell. A null pointer does nothing. Any other pointer that is not the start of a cell is a
+    /// failure.
+    fn for_pool_of(
+        &mut self,
+        pointer: Val,
+        pools: &[usize],
+        span: Span,
+        mut lower: impl FnMut(&mut Self, usize, Val),
+    ) {
         let pointer = self.keep(pointer, POINTER, span);
-        let (done, mut next) = (self.code.target(), self.code.target());
-        let mut after;
+        let (done, next) = (self.code.target(), self.code.target());
         let is_null = binary(BinOp::Eq, pointer.clone(), Expr::Const(0));
-        let (null, other) = self.branch_value(is_null, done, next, span);
-        after = null;
+        let (mut after, other) = self.branch_value(is_null, done, next, span);
         self.code.bind(next);
         self.state = other;
-        let pools = self.pass.memory.pool_addresses.clone();
-        for (number, pool) in pools.iter().enumerate() {
-            let end = pool.first + pool.stride * i64::from(pool.cells);
-            let low = binary(BinOp::Ge, pointer.clone(), Expr::Const(pool.first));
-            let high = binary(BinOp::Lt, pointer.clone(), Expr::Const(end));
-            let distance =
-                binary(BinOp::Wide(WideOp::Sub), pointer.clone(), Expr::Const(pool.first));
-            let stride = Expr::Const(pool.stride);
-            let rest = binary(BinOp::Wide(WideOp::Rem), distance.clone(), stride.clone());
-            let is_start = binary(BinOp::Eq, rest, Expr::Const(0));
-            let inside = binary(BinOp::And, binary(BinOp::And, low, high), is_start);
-            let here = self.code.target();
-            next = self.code.target();
+        self.conditional += 1;
+        for number in pools {
+            let Some(pool) = self.pass.memory.pool_addresses.get(*number).cloned() else { continue };
+            let (inside, cell) = cell_of(&pointer, &pool);
+            let (here, next) = (self.code.target(), self.code.target());
             let (state, other) = self.branch_value(inside, here, next, span);
             self.code.bind(here);
             self.state = state;
-            let cell = binary(
-                BinOp::Wide(WideOp::Add),
-                binary(BinOp::Wide(WideOp::Div), distance, stride),
-                Expr::Const(1),
-            );
-            let pool = PoolId::from_index(number);
-            self.emit_numbered(Op::Free { pool, cell }, span, "free", number as u32);
+            lower(self, *number, cell);
             let state = self.state.clone();
             self.jump(done, span);
             after = self.merge(after, state, span);
             self.code.bind(next);
             self.state = other;
         }
-        self.assert(Expr::Const(0), span, invalid);
+        self.assert(Expr::Const(0), span, "free of an invalid pointer");
+        self.conditional -= 1;
         self.code.bind(done);
         self.state = after;
     }
 
-    /// Evaluates `realloc`. Only an object at a known address can be resized.
+    /// Evaluates `realloc`.
     pub(super) fn reallocate(
         &mut self,
         pointer: &'p TypedExpr,
@@ -169,50 +257,63 @@ impl<'p> Lowerer<'_, 'p> {
         span: Span,
     ) -> Val {
         let old = self.value(pointer);
-        match old.as_const() {
-            Some(0) => self.allocate(size, hint, span),
-            Some(address) => {
-                let new = self.allocate(size, hint, span);
-                let found = self.pass.memory.object_at(address);
-                let ty = found.and_then(|(id, _)| self.pass.memory.object(id));
-                if let Some(ty) = ty.map(|object| object.ty.clone()) {
-                    let from = self.spot_at(old.clone());
-                    let to = self.spot_at(new.clone());
-                    let values = self.load_record(&from, &ty, span);
-                    self.store_common(&to, &ty, values, span);
-                }
-                self.free(old, span);
-                new
-            }
-            None => {
-                self.error(
-                    codes::ALLOCATION,
-                    span,
-                    "`realloc` of an object that is not known is not supported".into(),
-                    "allocate a new object and copy the values",
-                );
-                Expr::Const(0)
-            }
-        }
+        let old = self.keep(old, POINTER, span);
+        let size = self.value(size);
+        let new = self.allocate_from(&size, hint, Some(&old), span);
+        self.free(old, span);
+        new
     }
 
-    /// Stores the scalars of an object that the target has, too.
-    fn store_common(&mut self, to: &super::places::Spot, ty: &Type, values: Vec<Val>, span: Span) {
-        let scalars = self.pass.scalars(ty, span);
-        let limit = match to {
-            super::places::Spot::Object { id, .. } => {
-                self.pass.memory.object(*id).map_or(0, |object| object.size)
+    /// Copies the common part of an old object to a new one.
+    fn copy_old(&mut self, old: Option<&Val>, new: &Val, size: i64, span: Span) {
+        let Some(old) = old else { return };
+        if let Some(address) = old.as_const() {
+            if let Some((id @ ObjectId::Cell(..), 0)) = self.pass.memory.object_at(address) {
+                self.copy_object(id, old, new, size, span);
             }
-            _ => u64::MAX,
-        };
-        for (number, (scalar, value)) in scalars.iter().zip(values).enumerate() {
-            if scalar.offset < limit {
-                let part = super::places::move_spot(to.clone(), scalar.offset);
-                let part_ty = Type::plain(TypeKind::Int(scalar.ty));
-                let cell = self.cell(part, &part_ty, span);
-                let order = crate::orders::MemoryOrder::Relaxed;
-                self.store(&cell, value, order, span, number as u32);
+            return;
+        }
+        let pools: Vec<usize> = (0..self.pass.memory.pool_addresses.len()).collect();
+        let size_limit = size;
+        self.for_pool_of(old.clone(), &pools, span, |lowerer, number, _| {
+            lowerer.copy_object(ObjectId::Cell(number as u32, 0), old, new, size_limit, span);
+        });
+    }
+
+    /// Copies the scalars of an object like `id` that both objects have.
+    fn copy_object(&mut self, id: ObjectId, old: &Val, new: &Val, size: i64, span: Span) {
+        let Some(object) = self.pass.memory.object(id) else { return };
+        let scalars = object.scalars.clone();
+        for (number, scalar) in scalars.iter().enumerate() {
+            if scalar.end() > size as u64 {
+                break;
             }
+            let ty = Type::plain(TypeKind::Int(scalar.ty));
+            let at = |start: &Val| offset(start.clone(), scalar.offset as i64);
+            let from: Spot = self.spot_at(at(old));
+            let cell = self.cell(from, &ty, span);
+            let value = self.load(&cell, &ty, MemoryOrder::Relaxed, span);
+            let to = self.spot_at(at(new));
+            let cell = self.cell(to, &ty, span);
+            self.store(&cell, value, scalar.ty, MemoryOrder::Relaxed, (span, number as u32));
         }
     }
+}
+
+/// Returns the condition that a pointer is the start of a cell, and the number of the cell.
+fn cell_of(pointer: &Expr<Reg>, pool: &PoolAddresses) -> (Val, Val) {
+    let end = pool.first + pool.stride * i64::from(pool.cells);
+    let low = binary(BinOp::Ge, pointer.clone(), Expr::Const(pool.first));
+    let high = binary(BinOp::Lt, pointer.clone(), Expr::Const(end));
+    let distance = binary(BinOp::Wide(WideOp::Sub), pointer.clone(), Expr::Const(pool.first));
+    let stride = Expr::Const(pool.stride);
+    let rest = binary(BinOp::Wide(WideOp::Rem), distance.clone(), stride.clone());
+    let is_start = binary(BinOp::Eq, rest, Expr::Const(0));
+    let inside = binary(BinOp::And, binary(BinOp::And, low, high), is_start);
+    let cell = binary(
+        BinOp::Wide(WideOp::Add),
+        binary(BinOp::Wide(WideOp::Div), distance, stride),
+        Expr::Const(1),
+    );
+    (inside, cell)
 }

@@ -24,10 +24,10 @@ impl<'p> Lowerer<'_, 'p> {
                 self.load(&cell, &ty, order, span)
             }
             Intrinsic::AtomicStore { pointer, value, order } => {
-                let (cell, _) = self.pointee_cell(pointer);
+                let (cell, ty) = self.pointee_cell(pointer);
                 let value = self.value(value);
                 let order = self.order(order);
-                self.store(&cell, value, order, span, 0);
+                self.store(&cell, value, Self::scalar_of(&ty), order, (span, 0));
                 return Value::Void;
             }
             Intrinsic::AtomicExchange { pointer, value, order } => {

@@ -1,9 +1,9 @@
 //! The scalars of a type: their offsets, sizes and names.
 //!
-//! Padding has no scalar. The members of a union share scalars: two members at one offset must have
-//! the same size. Other unions are not supported.
+//! Padding has no scalar. The members of a union share scalars: a scalar may contain smaller ones,
+//! which are parts of it. Scalars that overlap only partly are not supported.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 use std::rc::Rc;
 
 use fencepost_ir::{Type as IrType, Value};
@@ -23,13 +23,22 @@ pub(super) struct Scalar {
     pub(super) ty: IntType,
     /// The name after the name of the object: `.next`, `[1]`.
     pub(super) path: String,
+    /// The smaller scalars of a union inside of this one: their offsets and bits.
+    pub(super) parts: Vec<(u64, u8)>,
+}
+
+impl Scalar {
+    /// Returns the offset of the first byte after it.
+    pub(super) fn end(&self) -> u64 {
+        self.offset + u64::from(self.ty.bits / 8)
+    }
 }
 
 /// Why a type has no layout.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum LayoutError {
-    /// A union with overlapping scalars of different sizes; its name.
-    Union(String),
+    /// Scalars of a union that overlap only partly.
+    Overlap,
     /// More scalars than a program may have.
     TooLarge,
 }
@@ -76,19 +85,51 @@ pub(super) fn ir_type(ty: IntType) -> IrType {
     if ty.is_bool { IrType::Bool } else { IrType::Int { range: Some(limits(ty)) } }
 }
 
-/// Returns the scalars of a type, by offset.
-pub(super) fn scalars(program: &Program, ty: &Type) -> Result<Rc<[Scalar]>, LayoutError> {
-    let mut found = BTreeMap::new();
-    let mut union = None;
-    add(program, ty, 0, String::new(), &mut union, &mut found)?;
-    let mut end = 0;
-    for scalar in found.values() {
-        if scalar.offset < end {
-            return Err(LayoutError::Union(union.unwrap_or_else(|| "a union".into())));
+/// Returns the scalars of a type, by offset. If its last member is a flexible array, the array has
+/// `tail` elements.
+pub(super) fn scalars(
+    program: &Program,
+    ty: &Type,
+    tail: u64,
+) -> Result<Rc<[Scalar]>, LayoutError> {
+    let mut found = Vec::new();
+    add(program, ty, 0, String::new(), &mut found)?;
+    if let Some((offset, element)) = flexible_member(program, ty) {
+        let size = size_of(program, element);
+        for at in 0..tail.min(MAX_SCALARS) {
+            add(program, element, offset + at * size, format!("[{at}]"), &mut found)?;
         }
-        end = scalar.offset + u64::from(scalar.ty.bits / 8);
     }
-    Ok(found.into_values().collect())
+    // Wider scalars first: they contain the others.
+    found.sort_by_key(|scalar| (scalar.offset, Reverse(scalar.ty.bits)));
+    let mut all: Vec<Scalar> = Vec::new();
+    for scalar in found {
+        match all.last_mut() {
+            Some(last) if scalar.offset < last.end() => {
+                if scalar.end() > last.end() {
+                    return Err(LayoutError::Overlap);
+                }
+                if scalar.ty.bits == last.ty.bits {
+                    // A `_Bool` that shares its location can have any value of the other member.
+                    last.ty.is_bool &= scalar.ty.is_bool;
+                } else {
+                    last.parts.push((scalar.offset, scalar.ty.bits));
+                }
+            }
+            _ => all.push(scalar),
+        }
+    }
+    Ok(all.into())
+}
+
+/// Returns the offset and the element type of a flexible array member.
+pub(super) fn flexible_member<'p>(program: &'p Program, ty: &Type) -> Option<(u64, &'p Type)> {
+    let TypeKind::Record(id) = &ty.kind else { return None };
+    let last = program.records.get(id.0 as usize)?.fields.last()?;
+    match &last.ty.kind {
+        TypeKind::Array(element, 0) => Some((last.offset, element)),
+        _ => None,
+    }
 }
 
 fn add(
@@ -96,17 +137,10 @@ fn add(
     ty: &Type,
     offset: u64,
     path: String,
-    union: &mut Option<String>,
-    found: &mut BTreeMap<u64, Scalar>,
+    found: &mut Vec<Scalar>,
 ) -> Result<(), LayoutError> {
     if let Some(ty) = scalar_type(ty) {
-        let new = Scalar { offset, ty, path };
-        let old = found.entry(offset).or_insert(new);
-        if old.ty.bits != ty.bits {
-            return Err(LayoutError::Union(union.clone().unwrap_or_else(|| "a union".into())));
-        }
-        // A `_Bool` that shares its location can have any value of the other member.
-        old.ty.is_bool &= ty.is_bool;
+        found.push(Scalar { offset, ty, path, parts: Vec::new() });
         return if found.len() as u64 > MAX_SCALARS { Err(LayoutError::TooLarge) } else { Ok(()) };
     }
     match &ty.kind {
@@ -117,20 +151,17 @@ fn add(
             }
             for at in 0..*len {
                 let path = format!("{path}[{at}]");
-                add(program, element, offset + at * size, path, union, found)?;
+                add(program, element, offset + at * size, path, found)?;
             }
         }
         TypeKind::Record(id) => {
             let Some(record) = program.records.get(id.0 as usize) else { return Ok(()) };
-            if record.is_union {
-                *union = Some(record.name.clone());
-            }
             for field in &record.fields {
                 let path = match field.name.as_str() {
                     "" => path.clone(),
                     name => format!("{path}.{name}"),
                 };
-                add(program, &field.ty, offset + field.offset, path, union, found)?;
+                add(program, &field.ty, offset + field.offset, path, found)?;
             }
         }
         TypeKind::Void

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use fencepost_ir::{Loc, Location, Pool, PoolId, Value};
 
-use super::layout::{LayoutError, Scalar, ir_type, limits, scalars, size_of};
-use super::plan::{ObjectId, Plan};
+use super::layout::{LayoutError, Scalar, flexible_member, ir_type, limits, scalars, size_of};
+use super::plan::{ObjectId, Plan, PoolPlan};
 use crate::c::typed::{IntType, Program, Type, TypeKind};
 
 /// The address of the first function.
@@ -55,6 +55,9 @@ pub(super) struct Memory {
     /// By size in bits: the addresses and locations of the scalars that pointers can reach.
     targets: BTreeMap<u8, Arc<[(Value, Loc)]>>,
     names: BTreeSet<String>,
+    /// By size in bits: pointers reach parts of larger scalars of a union. The value is whether some
+    /// part is not at the start of its scalar.
+    parts: BTreeMap<u8, bool>,
     /// Types that have no layout.
     pub(super) errors: Vec<(ObjectId, LayoutError)>,
     mixed_signs: BTreeSet<u8>,
@@ -105,10 +108,10 @@ impl Memory {
                 Some(_) => plan.in_memory.contains(&id) || plan.escaped.contains(&id),
                 None => plan.used.contains(&id) || plan.escaped.contains(&id),
             };
-            memory.place(program, id, &name, ty, in_memory);
+            memory.place(program, id, &name, (ty, 0), in_memory);
         }
         for (at, pool) in plan.pools.iter().enumerate() {
-            memory.pool(program, at as u32, &pool.name, &pool.ty, pool.cells);
+            memory.pool(program, at as u32, pool);
         }
         memory.collect_targets(plan);
         memory
@@ -117,13 +120,33 @@ impl Memory {
     /// Adds an object that the plan does not know. It has an address but no locations.
     pub(super) fn provisional(&mut self, program: &Program, id: ObjectId, name: &str, ty: &Type) {
         if !self.objects.contains_key(&id) {
-            self.place(program, id, name, ty, false);
+            self.place(program, id, name, (ty, 0), false);
         }
     }
 
-    fn place(&mut self, program: &Program, id: ObjectId, name: &str, ty: &Type, in_memory: bool) {
-        let size = size_of(program, ty);
-        let scalars = match scalars(program, ty) {
+    /// Adds a cell of a pool that the plan does not know. Returns its address.
+    pub(super) fn provisional_cell(
+        &mut self,
+        program: &Program,
+        number: u32,
+        ty: &Type,
+        tail: u64,
+    ) -> Value {
+        let id = ObjectId::Cell(number, 0);
+        self.place(program, id, "", (ty, tail), false);
+        self.objects.get(&id).map_or(0, |object| object.address)
+    }
+
+    fn place(
+        &mut self,
+        program: &Program,
+        id: ObjectId,
+        name: &str,
+        (ty, tail): (&Type, u64),
+        in_memory: bool,
+    ) {
+        let size = full_size(program, ty, tail);
+        let scalars = match scalars(program, ty, tail) {
             Ok(scalars) => scalars,
             Err(error) => {
                 self.errors.push((id, error));
@@ -138,13 +161,14 @@ impl Memory {
         self.objects.insert(id, Object { name, ty, address, size, scalars, base });
     }
 
-    fn pool(&mut self, program: &Program, number: u32, name: &str, ty: &Type, cells: u32) {
-        let (first, size) = (self.next, size_of(program, ty));
+    fn pool(&mut self, program: &Program, number: u32, plan: &PoolPlan) {
+        let PoolPlan { ty, tail, name, cells, .. } = plan;
+        let (first, size, cells) = (self.next, full_size(program, ty, *tail), *cells);
         let base = Loc::from_index(self.locations.len());
         let mut stride = 0;
         for cell in 0..cells {
             let id = ObjectId::Cell(number, cell);
-            self.place(program, id, &format!("{name}#{}", cell + 1), ty, true);
+            self.place(program, id, &format!("{name}#{}", cell + 1), (ty, *tail), true);
             stride = self.objects.get(&id).map_or(0, |object| object.scalars.len() as u32);
         }
         let yields_null = true;
@@ -184,10 +208,18 @@ impl Memory {
                 let address = object.address + scalar.offset as Value;
                 let loc = Loc(base.0 + at as u32);
                 targets.entry(scalar.ty.bits).or_default().push((address, loc));
+                for (offset, bits) in &scalar.parts {
+                    let list = self.parts.entry(*bits).or_default();
+                    *list |= *offset != scalar.offset;
+                    if *offset == scalar.offset {
+                        targets.entry(*bits).or_default().push((address, loc));
+                    }
+                }
             }
         }
         for (bits, mut list) in targets {
             list.sort_unstable();
+            list.dedup();
             self.targets.insert(bits, list.into());
         }
     }
@@ -206,6 +238,12 @@ impl Memory {
                     .iter()
                     .any(|scalar| scalar.ty.bits == program_bits && scalar.ty.signed == signed)
         })
+    }
+
+    /// Returns whether pointers to scalars of this size reach parts of larger scalars, and whether
+    /// some part is not at the start of its scalar.
+    pub(super) fn parts(&self, bits: u8) -> Option<bool> {
+        self.parts.get(&bits).copied()
     }
 
     /// Returns an object.
@@ -237,6 +275,15 @@ impl Memory {
 }
 
 impl Object {
+    /// Returns the number and type of the scalar that contains bytes, and the offset in it in bits.
+    pub(super) fn container_at(&self, offset: u64, bits: u8) -> Option<(u32, IntType, u8)> {
+        let after = self.scalars.partition_point(|scalar| scalar.offset <= offset);
+        let at = after.checked_sub(1)?;
+        let scalar = &self.scalars[at];
+        let inside = offset + u64::from(bits / 8) <= scalar.end();
+        inside.then(|| (at as u32, scalar.ty, ((offset - scalar.offset) * 8) as u8))
+    }
+
     /// Returns the number of the scalar at an offset, and its type.
     pub(super) fn scalar_at(&self, offset: u64) -> Option<(u32, IntType)> {
         let at = self.scalars.binary_search_by_key(&offset, |scalar| scalar.offset).ok()?;
@@ -254,6 +301,17 @@ pub(super) fn function_at(program: &Program, address: Value) -> Option<u32> {
     let offset = address.checked_sub(FUNCTIONS).filter(|offset| *offset >= 0)?;
     let number = u32::try_from(offset / 16).ok()?;
     (offset % 16 == 0 && (number as usize) < program.functions.len()).then_some(number)
+}
+
+/// Returns the size of a type with a flexible array member of `tail` elements.
+fn full_size(program: &Program, ty: &Type, tail: u64) -> u64 {
+    let own = size_of(program, ty);
+    match flexible_member(program, ty) {
+        Some((offset, element)) => {
+            own.max(offset.saturating_add(tail.saturating_mul(size_of(program, element))))
+        }
+        None => own,
+    }
 }
 
 /// Returns the distance from an object to the next one.

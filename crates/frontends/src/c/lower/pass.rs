@@ -100,7 +100,7 @@ impl<'p> Pass<'p> {
         self.initialize();
         let span = self.program.functions.get(main.0 as usize).map_or(Span::default(), |f| f.span);
         let argument = Some(0);
-        self.starts.push(Start { function: main, argument, is_certain: true });
+        self.starts.push(Start { function: main, argument, is_certain: true, creator: 0 });
         let mut at = 0;
         while at < self.starts.len() && !self.stopped {
             let thread = self.lower_thread(at as u32);
@@ -146,6 +146,7 @@ impl<'p> Pass<'p> {
             is_certain: start.is_certain,
             cancelled,
             around: Span::default(),
+            assumed: None,
             fence_stmt: None,
         };
         let Some(function) = program.functions.get(start.function.0 as usize) else {
@@ -191,6 +192,7 @@ impl<'p> Pass<'p> {
         &mut self,
         function: FunctionId,
         argument: Option<i64>,
+        creator: u32,
         span: Span,
     ) -> Option<u32> {
         if self.starts.len() as u64 >= limits::THREADS {
@@ -201,8 +203,21 @@ impl<'p> Pass<'p> {
             );
             return None;
         }
-        self.starts.push(Start { function, argument, is_certain: true });
+        self.starts.push(Start { function, argument, is_certain: true, creator });
         Some(self.starts.len() as u32 - 1)
+    }
+
+    /// Returns how many of a thread and its creators run a function.
+    pub(super) fn generations(&self, mut thread: u32, function: FunctionId) -> usize {
+        let mut count = 0;
+        while let Some(start) = self.starts.get(thread as usize) {
+            count += usize::from(start.function == function);
+            if thread == 0 {
+                break;
+            }
+            thread = start.creator;
+        }
+        count
     }
 
     /// Notes whether a thread is created in every run that ends.
@@ -247,12 +262,19 @@ impl<'p> Pass<'p> {
     }
 
     /// Counts an allocation. Returns the number of its pool.
-    pub(super) fn count_allocation(&mut self, ty: &Type, cells: u32, is_bounded: bool) -> usize {
-        let found = self.next.pools.iter().position(|pool| pool.ty == *ty);
+    pub(super) fn count_allocation(
+        &mut self,
+        ty: &Type,
+        tail: u64,
+        cells: u32,
+        is_bounded: bool,
+    ) -> usize {
+        let is_pool = |pool: &PoolPlan| pool.ty == *ty && pool.tail == tail;
+        let found = self.next.pools.iter().position(is_pool);
         let at = found.unwrap_or(self.next.pools.len());
         if found.is_none() {
-            let name = self.type_name(ty);
-            self.next.pools.push(PoolPlan { ty: ty.clone(), name, cells: 0, is_bounded: false });
+            let (ty, name) = (ty.clone(), self.type_name(ty));
+            self.next.pools.push(PoolPlan { ty, tail, name, cells: 0, is_bounded: false });
         }
         let pool = &mut self.next.pools[at];
         pool.cells += cells;
@@ -287,7 +309,7 @@ impl<'p> Pass<'p> {
 
     /// Returns the scalars of a type. Reports a type that has none.
     pub(super) fn scalars(&mut self, ty: &Type, span: Span) -> Rc<[Scalar]> {
-        match scalars(self.program, ty) {
+        match scalars(self.program, ty, 0) {
             Ok(scalars) => scalars,
             Err(error) => {
                 self.layout_error(&error, span);
@@ -298,11 +320,11 @@ impl<'p> Pass<'p> {
 
     pub(super) fn layout_error(&mut self, error: &LayoutError, span: Span) {
         match error {
-            LayoutError::Union(name) => self.error(
+            LayoutError::Overlap => self.error(
                 codes::UNION,
                 span,
-                format!("`{name}` has members of different sizes at the same place"),
-                "use a struct, or members of the same size",
+                "the members of this union overlap only partly".into(),
+                "use members at the same place",
             ),
             LayoutError::TooLarge => {
                 self.error(

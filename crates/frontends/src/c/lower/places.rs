@@ -49,6 +49,8 @@ pub(super) enum Cell {
         ty: Option<IntType>,
     },
     Value(Val),
+    /// A part of a larger scalar: its first bit.
+    Part(Box<Cell>, IntType, u8),
 }
 
 impl<'p> Lowerer<'_, 'p> {
@@ -200,12 +202,23 @@ impl<'p> Lowerer<'_, 'p> {
                 let value = values.into_iter().find(|(offset, _)| *offset == 0);
                 Cell::Value(value.map_or(Expr::Const(0), |(_, value)| value))
             }
-            Spot::Pointer(value) => self.pointer_cell(value, ty),
+            Spot::Pointer(value) => self.pointer_cell(value, ty, span),
             Spot::Object { id, offset, steps } => self.object_cell(id, offset, &steps, ty, span),
         }
     }
 
-    fn pointer_cell(&mut self, value: Val, ty: IntType) -> Cell {
+    fn pointer_cell(&mut self, value: Val, ty: IntType, span: Span) -> Cell {
+        if let Some(is_inner) = self.pass.memory.parts(ty.bits) {
+            self.pass.next.mixed_signs.insert(ty.bits);
+            if is_inner {
+                self.error(
+                    codes::UNION,
+                    span,
+                    "a pointer may point to a part of a larger member of a union".into(),
+                    "use members of the same size, or shifts",
+                );
+            }
+        }
         if ty.bits < 64 && self.pass.memory.reaches_sign(ty.bits, !ty.signed, &self.pass.plan) {
             self.pass.next.mixed_signs.insert(ty.bits);
         }
@@ -227,7 +240,11 @@ impl<'p> Lowerer<'_, 'p> {
         let found = object.scalar_at(bytes).filter(|(_, found)| found.bits == ty.bits);
         let Some((number, own)) = found else {
             if bytes >= object.size {
-                return self.pointer_cell(Expr::Const(address + bytes as Value), ty);
+                return self.pointer_cell(Expr::Const(address + bytes as Value), ty, span);
+            }
+            let container = object.container_at(bytes, ty.bits).filter(|_| steps.is_empty());
+            if let Some((number, own, shift)) = container {
+                return Cell::Part(Box::new(self.fixed_cell(id, number, own)), own, shift);
             }
             self.error(
                 codes::PARTIAL_ACCESS,

@@ -46,6 +46,8 @@ pub(super) struct LocalObject {
 pub(super) struct PoolPlan {
     /// The type of a cell.
     pub(super) ty: Type,
+    /// The number of elements of its flexible array member.
+    pub(super) tail: u64,
     /// The name for messages and locations.
     pub(super) name: String,
     pub(super) cells: u32,

@@ -120,6 +120,8 @@ pub(super) struct Lowerer<'c, 'p> {
     pub(super) cancelled: Target,
     /// The statement around the current one.
     pub(super) around: Span,
+    /// The values of the next nondeterministic value, if the code after it assumes them.
+    pub(super) assumed: Option<(i64, i64)>,
     /// The current statement, if it is a fence.
     pub(super) fence_stmt: Option<Span>,
 }

@@ -23,6 +23,14 @@ use crate::c::typed::{Expr as TypedExpr, FunctionId};
 /// The number of threads that a creation in a loop can create.
 const MAX_IN_LOOP: u32 = 4;
 
+/// The largest number of threads of one function that create each other, if there are already
+/// [`MANY`] threads.
+const MAX_NESTED: usize = 2;
+/// The number of threads from which on nested creation is bounded.
+const MANY: u32 = 8;
+/// The largest number of threads of one function that create each other.
+const MAX_GENERATIONS: usize = 8;
+
 /// A creation of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
@@ -40,6 +48,8 @@ pub(super) struct Start {
     pub(super) argument: Option<i64>,
     /// Whether the thread is created in every run that ends.
     pub(super) is_certain: bool,
+    /// The thread that creates it.
+    pub(super) creator: u32,
 }
 
 impl<'p> Lowerer<'_, 'p> {
@@ -65,15 +75,27 @@ impl<'p> Lowerer<'_, 'p> {
             );
             return Expr::Const(0);
         };
+        let nested = self.pass.generations(self.thread, id);
+        let is_many = self.pass.threads_so_far() >= MANY;
+        if nested >= MAX_GENERATIONS || (nested >= MAX_NESTED && is_many) {
+            let name = self.pass.program.functions.get(id.0 as usize).map_or("", |f| &f.name);
+            let text = format!("threads of `{name}` that create each other {nested} times");
+            self.reach_bound(text, span);
+            return Expr::Const(0);
+        }
         if self.loops == 0 {
-            let Some(thread) = self.pass.new_thread(id, argument.as_const(), self.shown(span))
-            else {
+            let Some(thread) = self.new_thread(id, &argument, span) else {
                 return Expr::Const(0);
             };
             self.start_thread(thread, &argument, span);
             return Expr::Const(i64::from(thread));
         }
         self.create_in_loop(id, &argument, span)
+    }
+
+    fn new_thread(&mut self, id: FunctionId, argument: &Val, span: Span) -> Option<u32> {
+        let span = self.shown(span);
+        self.pass.new_thread(id, argument.as_const(), self.thread, span)
     }
 
     /// Creates the next one of the threads of a creation in a loop.
@@ -85,8 +107,7 @@ impl<'p> Lowerer<'_, 'p> {
         let mut after = None;
         self.conditional += 1;
         for at in 0..MAX_IN_LOOP {
-            let constant = argument.as_const();
-            let Some(thread) = self.pass.new_thread(id, constant, self.shown(span)) else { break };
+            let Some(thread) = self.new_thread(id, argument, span) else { break };
             let (yes, no) = (self.code.target(), self.code.target());
             let is_next = binary(BinOp::Eq, Expr::Var(counter), Expr::Const(i64::from(at)));
             let (here, other) = self.branch_value(is_next, yes, no, span);
