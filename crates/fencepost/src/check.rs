@@ -16,6 +16,7 @@ use fencepost_report::TraceRows;
 use fencepost_report::finding::{Class, Finding, QueryResult};
 use fencepost_report::json::{CheckReport, CheckResult, InputError};
 use fencepost_report::models::coverage_note;
+use fencepost_report::order_table;
 use fencepost_report::paint::{counted, printable};
 use fencepost_report::picture::{PictureOptions, WIDTH, picture, run_text};
 use fencepost_report::trace_file::TraceFile;
@@ -110,6 +111,9 @@ impl Check {
 
 /// Checks every program under every model.
 pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
+    if options.c.explain_mapping && options.format == Format::Text {
+        output.print(&format!("{}\n", order_table::text()));
+    }
     let values = options.values();
     let batch = Batch {
         values: values.clone().ok().flatten(),

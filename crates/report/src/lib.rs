@@ -20,7 +20,7 @@
 //! - [`state_graph`]: a transition system with its avoid formulas, for Graphviz.
 //! - [`reproduction`]: a table of a paper with our figures.
 //! - [`litmus`]: results of litmus tests: herd's format, tables, comparison with records.
-//! - [`models`]: the list of memory models.
+//! - [`models`]: the list of memory models. [`order_table`]: what memory orders mean under them.
 //! - [`monitor`]: whether a reordering of a recorded execution could violate SC.
 //! - [`json`]: the results of `check` as JSON.
 //! - [`trace_file`]: a stored trace that can be re-executed.
@@ -37,6 +37,7 @@ pub mod litmus;
 pub mod memory;
 pub mod models;
 pub mod monitor;
+pub mod order_table;
 pub mod outcomes;
 pub mod paint;
 pub mod picture;

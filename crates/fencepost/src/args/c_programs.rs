@@ -17,4 +17,8 @@ pub(crate) struct CPrograms {
     /// Include this file before each C program; repeatable
     #[arg(long = "include", value_name = "FILE")]
     pub(crate) includes: Vec<String>,
+
+    /// Print what each memory order means under each model
+    #[arg(long)]
+    pub(crate) explain_mapping: bool,
 }
