@@ -2,6 +2,8 @@
 //! reference interpreter. The engines on SC runs refuse only invariants that relate control points
 //! to memory under TSO and PSO.
 
+mod translations;
+
 use crate::common::{
     MODELS, REDUCTIONS, check, check_with, lower, model, report_comparisons, seeds, settings,
 };
@@ -183,7 +185,8 @@ fn a_required_control_point_is_reached_step_by_step() {
     check_robust(both);
 }
 
-fn random_source(seed: u64) -> String {
+/// Returns a random program with an invariant about control points.
+pub(crate) fn random_source(seed: u64) -> String {
     let mut random = Random::new(seed ^ 0xa7 << 32);
     let mut text = String::from("shared int x, y;\n");
     let threads = 2 + random.below(2);
