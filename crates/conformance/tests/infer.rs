@@ -350,6 +350,7 @@ fn the_papers_method_is_never_cheaper_on_the_corpus() {
         "papers/fender-fig2.fp",
         "mutex/peterson0-once.fp",
         "mutex/dekker0-once.fp",
+        "mutex/dekker0-labels-once.fp",
         "mutex/bakery0-once.fp",
         "mutex/szymanski0-once.fp",
         "litmus/IRIW.fp",
