@@ -443,8 +443,10 @@ fn claims_about_a_required_control_point_are_rejected() {
         let source = SB.replace("a = y;", "A: a = y;") + invariant;
         let problem = problem(&source);
         let (p, q) = (fence(1, "full"), fence(5, "full"));
-        let clauses: [&[PlacedFence]; 2] = [&[p.clone(), fence(2, "full")], &[q.clone()]];
-        let draft = Draft::new(&problem, Model::Tso, &[("full", 5)], &[p, q], &clauses);
+        let behind = fence(2, "full");
+        let clauses = [&[p.clone(), behind][..], std::slice::from_ref(&q)];
+        let placement = [p, q.clone()];
+        let draft = Draft::new(&problem, Model::Tso, &[("full", 5)], &placement, &clauses);
         (draft.text(&problem), problem)
     };
     let (text, problem) = draft("invariant x >= 0 || !(p at A);");
