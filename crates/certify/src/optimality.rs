@@ -159,6 +159,11 @@ fn check_claim(problems: &[Problem], header: &OptimalityHeader) -> Result<(), Re
         );
         return reject(RejectionReason::Problem, detail);
     }
+    // Elsewhere fences only remove behaviour. Here, a fence before a label adds a violation.
+    if problems.iter().any(Problem::requires_control_points) {
+        let detail = "an invariant holds because a thread is at a label".to_string();
+        return reject(RejectionReason::Problem, detail);
+    }
     // Clauses and placements number the places of the file.
     if problems.iter().any(|problem| problem.program.places != problems[0].program.places) {
         return reject(RejectionReason::Problem, "the clients have different places".into());

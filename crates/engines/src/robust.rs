@@ -3,9 +3,10 @@
 //! Source: \[BM08\], which monitors SC executions and reports those that are *borderline*: one more
 //! access could leave sequential consistency. Direction: exact. *Robust* means that every run of
 //! the model has the same happens-before relation as some SC run, except for failed spin
-//! iterations. By the strict definition, they count, too. A robust program keeps under the model all properties that it keeps under SC, with
-//! two exceptions: the set of client operations that have returned when another one starts, and,
-//! under PSO, invariants.
+//! iterations. By the strict definition, they count, too. A robust program keeps under the model all
+//! properties that it keeps under SC, with three exceptions: the set of client operations that have
+//! returned when another one starts, invariants about control points and memory, and, under PSO,
+//! invariants about memory. See [`watched`](crate::stateless::watched).
 //!
 //! Methods:
 //! - [`Stateless`](crate::stateless): enumerates SC executions. Complete for programs whose
@@ -112,9 +113,6 @@ impl Engine for Robust {
         }
         if frees(task.problem) {
             return undecided(Unsupported::Frees, Decider::Stateless);
-        }
-        if task.problem.has_control_points() {
-            return undecided(Unsupported::ControlPoints, Decider::Stateless);
         }
         let problem = task.problem.safety();
         let spin_assumed = self.definition.spin_assumed(&problem);

@@ -31,7 +31,7 @@ use crate::sc::{ScMachine, sc_machine};
 use crate::verdict::{InconclusiveReason, Unsupported, Verdict, gap};
 use fencepost_explore::{Exploration, Findings, Part, StopReason, are_valid_parts};
 use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
-use fencepost_ir::{Op, Problem, Property, grace_period};
+use fencepost_ir::{Op, Problem, grace_period};
 use fencepost_models::catalog::ModelKind;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
@@ -62,11 +62,9 @@ impl Engine for Stateless {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        if task.problem.has_control_points() {
-            return undecided(Unsupported::ControlPoints, Decider::Stateless);
-        }
-        let Some(model) = watched(task) else {
-            return undecided(Unsupported::Model, Decider::Stateless);
+        let model = match watched(task) {
+            Ok(model) => model,
+            Err(reason) => return undecided(reason, Decider::Stateless),
         };
         if grace_period::occurs(&task.problem.program) {
             return undecided(Unsupported::GracePeriods, Decider::Stateless);
@@ -113,8 +111,9 @@ impl Engine for Stateless {
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        let Some(model) = watched(task) else {
-            return undecided(Unsupported::Model, Decider::Stateless);
+        let model = match watched(task) {
+            Ok(model) => model,
+            Err(reason) => return undecided(reason, Decider::Stateless),
         };
         if grace_period::occurs(&task.problem.program) {
             return undecided(Unsupported::GracePeriods, Decider::Stateless);
@@ -139,26 +138,31 @@ impl Engine for Stateless {
     }
 }
 
-/// Returns the model to check robustness against: `Some(None)` for SC. None if SC executions cannot
-/// decide the task.
-pub(crate) fn watched(task: Task<'_>) -> Option<Option<Model>> {
+/// Returns the model to check robustness against; `None` is SC. An error says why SC executions
+/// cannot decide the task.
+///
+/// A run of the model and an SC run with the same happens-before relation take the same steps in
+/// each thread. So when all stores are committed, both have the same control points and the same
+/// memory. An invariant about control points alone does not depend on when the stores are
+/// committed. An invariant about both does: a thread may arrive while its store is pending.
+pub(crate) fn watched(task: Task<'_>) -> Result<Option<Model>, Unsupported> {
     // An `invoke` reads which operations of other threads have returned. That is not an access, and
     // it may differ under a weaker model.
     let sees = |op: &Op| matches!(op, Op::Invoke { seen } if !seen.is_empty());
     let mut code = task.problem.program.threads.iter().flat_map(|thread| &thread.code);
-    // Under PSO, memory between two stores may be in a state that no SC run has. Only an invariant
-    // can observe that.
-    let invariant = |property: &Property| matches!(property, Property::Invariant(_));
-    if task.problem.has_control_points() {
-        return None;
-    }
+    let relates = task.problem.relates_control_points_to_memory();
     match task.model.kind {
-        ModelKind::Sc => Some(None),
-        ModelKind::Pso if task.problem.properties.iter().any(invariant) => None,
-        ModelKind::Tso | ModelKind::Pso if code.any(|stmt| sees(&stmt.op)) => None,
-        ModelKind::Tso => Some(Some(Model::Tso)),
-        ModelKind::Pso => Some(Some(Model::Pso)),
-        ModelKind::Table(_) => None,
+        ModelKind::Sc => Ok(None),
+        ModelKind::Tso | ModelKind::Pso if relates => Err(Unsupported::ControlPoints),
+        // Under PSO, memory between two stores may be in a state that no SC run has. Only an
+        // invariant about memory can observe that.
+        ModelKind::Pso if task.problem.has_memory_invariant() => Err(Unsupported::Model),
+        ModelKind::Tso | ModelKind::Pso if code.any(|stmt| sees(&stmt.op)) => {
+            Err(Unsupported::Model)
+        }
+        ModelKind::Tso => Ok(Some(Model::Tso)),
+        ModelKind::Pso => Ok(Some(Model::Pso)),
+        ModelKind::Table(_) => Err(Unsupported::Model),
     }
 }
 

@@ -162,7 +162,8 @@ pub enum Unsupported {
     ValuesOfModel,
     /// The engine does not check `property progress` under this model.
     Progress,
-    /// The engine does not check invariants about control points.
+    /// The engine checks SC runs, and an invariant relates control points to memory: a thread may
+    /// arrive at a control point while its stores are pending.
     ControlPoints,
     /// `init` cannot finish, so nothing was checked.
     NoInitialState,
@@ -235,7 +236,9 @@ impl Unsupported {
                 "abstracted values are not supported under a model that reorders loads"
             }
             Unsupported::Progress => "`property progress` is not checked by this engine and model",
-            Unsupported::ControlPoints => "this engine does not check invariants with `at`",
+            Unsupported::ControlPoints => {
+                "SC runs do not decide an invariant with `at` and a variable under this model"
+            }
             Unsupported::NoInitialState => "no run starts: `init` cannot finish",
             Unsupported::NoFinalState => {
                 "no run ends: the conditions on final states were checked on nothing"

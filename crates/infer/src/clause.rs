@@ -12,6 +12,11 @@
 //! - A placement without a member of the clause still allows the run, so it is not sufficient.
 //! - The placement of the run never hits the clause.
 //!
+//! An invariant about control points is violated by arrivals, and requires none
+//! ([`fencepost_ir::control_point`]). The arrivals that the violation needs are visible actions at
+//! the end of the run. A thread that a barrier delays has not arrived. If it waits at an earlier
+//! label instead, the invariant stays violated.
+//!
 //! A guess of a branch's direction is a local computation, too: a thread that fetches the branch
 //! later, when the condition is known, continues in the same way. What a thread does behind a guess
 //! is visible when the guess is resolved.
@@ -22,7 +27,8 @@
 use crate::candidates::Candidates;
 use crate::set::Set;
 use fencepost_ir::{
-    Atom, Barrier, FenceKinds, Label, Loc, Op, Pc, PlaceId, Problem, ThreadId, Violation,
+    Atom, Barrier, FenceKinds, Label, Loc, Observable, Op, Pc, PlaceId, Problem, Property,
+    ThreadId, Value, Violation,
 };
 use fencepost_models::event::EventKind;
 use fencepost_models::machine::Action;
@@ -73,6 +79,8 @@ enum VisibleAction {
     LeaveCriticalSection,
     /// Being in a critical section at the end of the run.
     InCriticalSection,
+    /// Being at a control point at the end of the run.
+    AtControlPoint,
     /// The end of a client's operation. It is visible if a later operation must see it.
     Return,
     /// An allocation, a deallocation, the start of an atomic block, or a step failure.
@@ -487,9 +495,15 @@ impl<'p> RunReader<'p> {
                 self.record_step_failure(run, thread, label)
             }
             Violation::Operations(_) => self.order_operations(run),
+            Violation::Invariant(at) => {
+                for t in needed_arrivals(self.problem, run, at) {
+                    let item =
+                        Item::Action { effect: RUN_END, action: VisibleAction::AtControlPoint };
+                    self.threads[t.index()].push(item);
+                }
+            }
             Violation::Fault(_, None, _)
             | Violation::Assertion(None, _)
-            | Violation::Invariant(_)
             | Violation::Final(_)
             | Violation::Hang
             | Violation::Livelock { .. }
@@ -547,6 +561,31 @@ impl<'p> RunReader<'p> {
             }
         }
     }
+}
+
+/// Returns threads whose arrivals at control points are sufficient for the violation of the
+/// invariant at this index, together with memory at the end of the run. No arrival can be left out.
+fn needed_arrivals(problem: &Problem, run: &ReplayedRun, at: usize) -> Vec<ThreadId> {
+    let Property::Invariant(condition) = &problem.properties[at] else { return Vec::new() };
+    let mut arrived = condition.control_points();
+    arrived.retain(|(t, label)| run.value(Observable::At(*t, *label)) == Some(1));
+    arrived.sort_unstable();
+    arrived.dedup();
+    let is_violated = |arrived: &[(ThreadId, Label)]| {
+        let value = |what: &Observable| match *what {
+            Observable::At(t, label) => Value::from(arrived.contains(&(t, label))),
+            Observable::Loc(_) | Observable::Reg(..) => run.value(*what).unwrap_or_default(),
+        };
+        !condition.expr.eval(&value).is_ok_and(|holds| holds != 0)
+    };
+    debug_assert!(is_violated(&arrived), "the last state violates the invariant");
+    for candidate in arrived.clone() {
+        let others: Vec<_> = arrived.iter().copied().filter(|one| *one != candidate).collect();
+        if is_violated(&others) {
+            arrived = others;
+        }
+    }
+    arrived.into_iter().map(|(t, _)| t).collect()
 }
 
 /// Returns the barriers of a clause.

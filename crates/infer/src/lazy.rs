@@ -70,6 +70,18 @@ pub fn infer(query: Query<'_>, budget: Budget<'_>) -> Inference {
     InferenceState::run_query(query, budget, |state| state.infer_lazily())
 }
 
+/// Returns why no method can infer fences for these problems, if none can.
+fn unsupported(problems: &[Problem]) -> Option<&'static str> {
+    if problems.iter().any(|problem| grace_period::occurs(&problem.program)) {
+        return Some("fence inference does not support RCU");
+    }
+    // A fence before a label adds a state in which the thread is not at the label.
+    if problems.iter().any(Problem::requires_control_points) {
+        return Some("fences can violate an invariant that holds because a thread is at a label");
+    }
+    None
+}
+
 /// The state of an inference.
 pub(crate) struct InferenceState<'a> {
     pub(crate) query: Query<'a>,
@@ -106,12 +118,12 @@ impl InferenceState<'_> {
         budget: Budget<'_>,
         method: impl FnOnce(&mut InferenceState<'_>) -> EarlyAnswer<Inference>,
     ) -> Inference {
-        if query.problems.iter().any(|problem| grace_period::occurs(&problem.program)) {
+        if let Some(reason) = unsupported(query.problems) {
             return Inference::GaveUp(GaveUp {
                 placement: Placement::default(),
                 cost: 0,
                 undecided: Vec::new(),
-                reason: Some("fence inference does not support RCU".into()),
+                reason: Some(reason.into()),
                 rounds: Vec::new(),
             });
         }

@@ -97,7 +97,9 @@ impl Prevention<Table> for WindowPrevention {
             let window_shrinks =
                 model.window(&work.pending, t).len() < model.window(&base.pending, t).len();
             let makes_progress = to > from || (to == from && window_shrinks);
-            if makes_progress && machine.is_critical(base, t) == machine.is_critical(work, t) {
+            let is_visible = machine.is_critical(base, t) != machine.is_critical(work, t)
+                || machine.control_point(base, t) != machine.control_point(work, t);
+            if makes_progress && !is_visible {
                 return true;
             }
         }

@@ -14,6 +14,7 @@
 //! - [`place`], [`placement`]: places for fences, sets of fences, and their insertion.
 //! - [`code_equality`]: comparison of the code of two programs.
 //! - [`progress`]: the statements that a thread must execute again and again to get on.
+//! - [`control_point`]: how invariants depend on control points.
 //! - [`property`], [`violation`]: properties and their violations.
 //! - [`operations`]: the property that the results of a library's operations are consistent.
 //! - [`flow`]: control flow, register uses, liveness.
@@ -34,6 +35,7 @@
 
 pub mod assemble;
 pub mod code_equality;
+pub mod control_point;
 pub mod diagnostic;
 pub mod dominators;
 pub mod expr;

@@ -304,26 +304,6 @@ impl Problem {
         self.properties.contains(&Property::Progress)
     }
 
-    /// Returns the control points that invariants mention: threads and labels.
-    pub fn control_points(&self) -> Vec<(ThreadId, Label)> {
-        let mut found = Vec::new();
-        for property in &self.properties {
-            if let Property::Invariant(condition) = property {
-                condition.expr.for_each_var(&mut |what| {
-                    if let Observable::At(thread, label) = what {
-                        found.push((*thread, *label));
-                    }
-                });
-            }
-        }
-        found
-    }
-
-    /// Returns whether an invariant mentions a control point.
-    pub fn has_control_points(&self) -> bool {
-        !self.control_points().is_empty()
-    }
-
     /// Returns whether some property of every run is a condition on final states.
     pub fn has_final_conditions(&self) -> bool {
         let is_condition =

@@ -54,7 +54,7 @@ pub enum Property {
     FinalForall(Condition),
     /// No final state satisfies the condition.
     FinalNever(Condition),
-    /// The condition holds in every state. It mentions locations only.
+    /// The condition holds in every state. It mentions locations and control points only.
     Invariant(Condition),
     /// No hang, as in every problem that does not allow hangs; in addition, a thread that is
     /// blocked by `assume` outside of `atomic` counts as waiting.

@@ -148,7 +148,8 @@ pub fn can_start(problem: &Problem) -> bool {
 }
 
 impl<'p, M: MemoryModel> Machine<'p, M> {
-    /// Builds the machine for a problem.
+    /// Builds the machine for a problem. Steps are not fused if an invariant requires a control
+    /// point: a fused step would omit the states in which a thread has not arrived yet.
     pub fn new(problem: &'p Problem, model: M, reductions: Reductions) -> Self {
         let specification = |(at, property): (usize, &Property)| match property {
             Property::Operations(operations) => Some((at, Specification::new(operations))),
@@ -163,11 +164,12 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         let properties = problem.properties.iter().enumerate();
         let speculation = model.speculation();
         let shape = Shape::new(problem, speculation.is_some());
+        let fuse = reductions.fuse && !shape.requires_control_points;
         Machine {
             guesses: speculation.map(|bypass| UsefulGuesses::new(&shape, bypass, true)),
             shape,
             model,
-            reductions,
+            reductions: Reductions { fuse, ..reductions },
             race_threads: race::MIN_THREADS,
             mutated: Mutated::NONE,
             work_limits: WorkLimits::default(),
@@ -312,7 +314,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     }
 
     /// Returns the control point of a thread, if an invariant mentions it.
-    pub(crate) fn control_point(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Label> {
+    pub fn control_point(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Label> {
         if self.shape.control_points.is_empty() {
             return None;
         }

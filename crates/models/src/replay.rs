@@ -100,6 +100,8 @@ pub struct LastState {
     pub pcs: Vec<Pc>,
     /// The registers of each thread.
     pub registers: Vec<Vec<Value>>,
+    /// The control point of each thread, if an invariant mentions it.
+    pub control_points: Vec<Option<Label>>,
     /// By thread: how it waits, if the state is a hang and the thread has not finished.
     pub waits: Vec<Option<Wait>>,
 }
@@ -136,15 +138,18 @@ impl ReplayedRun {
         Some(cycle_start)
     }
 
-    /// Returns the value of an observable at the end. `None` for a register if the last step fails.
+    /// Returns the value of an observable at the end. `None` for a register or a control point if the
+    /// last step fails.
     pub fn value(&self, what: Observable) -> Option<Value> {
         match what {
             Observable::Loc(loc) => self.memory().get(loc.index()).copied(),
             Observable::Reg(t, reg) => {
                 self.last.registers.get(t.index())?.get(reg.index()).copied()
             }
-            // The last step shows where the threads are.
-            Observable::At(..) => None,
+            Observable::At(t, label) => {
+                let control_point = self.last.control_points.get(t.index())?;
+                Some(Value::from(*control_point == Some(label)))
+            }
         }
     }
 
@@ -280,9 +285,11 @@ pub fn replay_abstract<M: MemoryModel>(
     }
     run.violation = violation_at(machine, &state);
     let is_hang = run.violation == Some(Violation::Hang);
+    let threads = machine.shape.program().thread_ids();
     run.last = LastState {
         registers: registers(machine, &state),
         pcs: state.pcs.clone(),
+        control_points: threads.map(|t| machine.control_point(&state, t)).collect(),
         waits: if is_hang { machine.waits(&state) } else { Vec::new() },
     };
     run.is_final = machine.is_final(&state);

@@ -85,6 +85,8 @@ pub struct Shape<'p> {
     pub invariants: Vec<usize>,
     /// The control points that invariants mention.
     pub control_points: BTreeSet<(ThreadId, Label)>,
+    /// Whether an invariant may hold because a thread is at a control point.
+    pub requires_control_points: bool,
     /// Whether mutual exclusion is a property to check.
     pub checks_mutual_exclusion: bool,
     /// Whether any thread frees records.
@@ -212,6 +214,7 @@ impl<'p> Shape<'p> {
             in_invariant,
             invariants,
             control_points: problem.control_points().into_iter().collect(),
+            requires_control_points: problem.requires_control_points(),
             checks_mutual_exclusion: problem.properties.contains(&Property::MutualExclusion),
             has_free: (program.threads.iter().flat_map(|t| &t.code))
                 .any(|s| matches!(s.op, Op::Free { .. })),

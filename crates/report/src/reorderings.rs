@@ -3,14 +3,15 @@
 //! A reordering of two accesses of a thread is reported only if it is observable. The condition
 //! follows Shasha and Snir's critical cycles: another thread's access conflicts with the overtaken
 //! access while that access is pending, and another thread's access conflicts with the overtaking
-//! access after it.
+//! access after it. A run without reorderings may still differ from SC: a thread violates an
+//! invariant about control points while its stores are pending.
 //!
 //! Direction: a hint for the reader, not a proof. Every reported reordering did happen. That the
 //! violation depends on the reordering is not checked.
 
 use crate::paint::printable;
 use crate::wording::{cell, place};
-use fencepost_ir::{Label, Loc, Program, ThreadId, Value};
+use fencepost_ir::{Label, Loc, Program, ThreadId, Value, Violation};
 use fencepost_models::catalog::ModelKind;
 use fencepost_models::replay::ReplayedRun;
 use fencepost_models::{EventKind, ModelSpec, Source};
@@ -64,7 +65,12 @@ pub fn describe_reorderings(
     run: &ReplayedRun,
 ) -> Vec<String> {
     let (accesses, reorderings) = accesses(run);
+    let describer = Describer { program, model };
     if reorderings.is_empty() {
+        let arrivals = describer.early_arrivals(run, &accesses);
+        if !arrivals.is_empty() {
+            return arrivals;
+        }
         return vec![match model.kind {
             ModelKind::Sc => {
                 "Nothing is reordered under SC: the program itself allows this.".into()
@@ -74,7 +80,6 @@ pub fn describe_reorderings(
             }
         }];
     }
-    let describer = Describer { program, model };
     let mut found: Vec<Reason> = Vec::new();
     for reordering in &reorderings {
         for reason in describer.observable(reordering, &accesses) {
@@ -168,10 +173,7 @@ impl Describer<'_> {
 
     /// States that another thread read the old value while a store was pending.
     fn stale_read(&self, reader: &Access, store: &Access) -> Reason {
-        let status = match self.model.kind {
-            ModelKind::Sc | ModelKind::Tso | ModelKind::Pso => "still in its buffer",
-            ModelKind::Table(_) => "still pending",
-        };
+        let status = self.pending_status();
         let text = format!(
             "{} read {} from memory {} while {}'s {} {} was {status}.",
             self.name(reader.thread),
@@ -182,6 +184,33 @@ impl Describer<'_> {
             self.place(store),
         );
         Reason { key: (4, reader.thread, store.thread), time: reader.time, text }
+    }
+
+    /// States for each thread that violates an invariant by its control point which of its stores are
+    /// pending.
+    fn early_arrivals(&self, run: &ReplayedRun, accesses: &[Access]) -> Vec<String> {
+        let Some(Violation::Invariant(_)) = run.violation else { return Vec::new() };
+        let has_arrived =
+            |t: ThreadId| run.last.control_points.get(t.index()).is_some_and(Option::is_some);
+        let early = accesses.iter().filter(|a| a.writes && a.time == NEVER);
+        let early = early.filter(|store| has_arrived(store.thread)).take(MAX_REASONS);
+        let text = |store: &Access| {
+            format!(
+                "{} was at its label while its {} {} was {}.",
+                self.name(store.thread),
+                self.store(store),
+                self.place(store),
+                self.pending_status(),
+            )
+        };
+        early.map(text).collect()
+    }
+
+    fn pending_status(&self) -> &'static str {
+        match self.model.kind {
+            ModelKind::Sc | ModelKind::Tso | ModelKind::Pso => "still in its buffer",
+            ModelKind::Table(_) => "still pending",
+        }
     }
 
     fn name(&self, thread: ThreadId) -> &str {

@@ -223,7 +223,8 @@ fn condition_values(
     let Some(trace_rows) = trace_rows else { return String::new() };
     let mut seen: Vec<Observable> = Vec::new();
     condition.expr.for_each_var(&mut |what| {
-        if !seen.contains(what) {
+        // The last step shows where the threads are.
+        if !seen.contains(what) && !matches!(what, Observable::At(..)) {
             seen.push(*what);
         }
     });

@@ -32,7 +32,8 @@
 //! epochs are decremented. Unused queue entries are 0, and registers that only a block uses are 0
 //! outside of the block, so equal buffer contents give equal states.
 //!
-//! Every property has the same meaning for both programs. Committers are never in a critical
+//! Every property has the same meaning for both programs. Control points keep their statements and
+//! labels. Committers are never in a critical
 //! section. They block only if there is nothing to commit, and they halt after their thread. So a
 //! state is a deadlock or a final state in one program if and only if it is in the other.
 
@@ -48,8 +49,8 @@ use layout::{Layout, ThreadBuffers};
 /// Translates a program to one whose store buffers, of the given capacity, are explicit locations.
 ///
 /// # Errors
-/// Fails if the capacity is 0 or too large, if the program frees records, or if the translation
-/// would be too large.
+/// Fails if the capacity is 0 or too large, if the program frees records, if an invariant requires a
+/// control point, or if the translation would be too large.
 pub fn buffers(
     problem: &Problem,
     model: StoreBuffers,
@@ -63,9 +64,7 @@ pub fn buffers(
         return Err(Unsupported::LargeCapacity(MAX_CAPACITY));
     }
     Unsupported::check(program)?;
-    if problem.has_control_points() {
-        return Err(Unsupported::ControlPoints);
-    }
+    Unsupported::check_control_points(problem)?;
     let mut code = program.threads.iter().flat_map(|thread| &thread.code);
     if code.any(|stmt| matches!(stmt.op, Op::Free { .. })) {
         return Err(Unsupported::BuffersWithFree);

@@ -34,7 +34,8 @@
 //! is `running`. Local statements and leaving a critical section are not observable by other
 //! threads. They do not check `running`, because they could equally happen in the next context of
 //! the thread. The beginning of an operation does not check `running` either, although it reads the
-//! progress of other threads. So a violation of `linearizable` may need one context more than the
+//! progress of other threads. Neither does leaving the label of a control point, which an invariant
+//! observes. So a violation of `linearizable` or of such an invariant may need more contexts than the
 //! bound.
 //!
 //! One helper per thread begins its contexts. It makes the thread the running one, commits the
@@ -179,9 +180,7 @@ fn check_supported(problem: &Problem, bound: Bound) -> Result<(), Unsupported> {
         return Err(Unsupported::TooManyThreads(MAX_THREADS));
     }
     Unsupported::check(program)?;
-    if problem.has_control_points() {
-        return Err(Unsupported::ControlPoints);
-    }
+    Unsupported::check_control_points(problem)?;
     let frees = |stmt: &Stmt| matches!(stmt.op, Op::Free { .. });
     if program.threads.iter().any(|thread| thread.code.iter().any(frees)) {
         return Err(Unsupported::ContextsWithFree);

@@ -2,8 +2,8 @@
 //!
 //! Most exports have the same stages. Each stage depends only on earlier ones.
 //!
-//! 1. [`lower`] removes constructs that the target languages lack: records become arrays, and
-//!    critical sections become a location.
+//! 1. [`lower`] removes constructs that the target languages lack: records become arrays, critical
+//!    sections become a location, and control points in invariants become locations.
 //! 2. [`structure`] recovers `if`, loops and atomic blocks from the control flow of each thread.
 //! 3. [`actions`] turns a statement into an [`Action`](actions::Action): assignments and conditions
 //!    over the state. For Promela, C and sequential C this is the only place that interprets
@@ -24,6 +24,7 @@
 pub mod actions;
 pub mod c;
 pub mod checks;
+mod control_points;
 pub mod expr;
 pub mod fp;
 pub mod guards;

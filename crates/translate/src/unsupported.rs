@@ -1,6 +1,6 @@
 //! The reasons why a program cannot be translated or exported, with their messages.
 
-use fencepost_ir::{BinOp, Program, grace_period};
+use fencepost_ir::{BinOp, Problem, Program, grace_period};
 use std::fmt;
 
 /// The reason why a program cannot be translated or exported. Displays as a sentence without a full
@@ -33,7 +33,7 @@ pub enum Unsupported {
     Linearizable,
     /// The program has a `finally` block, or operations after the threads.
     LastThread,
-    /// An invariant mentions a control point.
+    /// An invariant may hold because a thread is at a control point.
     ControlPoints,
     /// The program has a `fetch_add` or `fetch_sub` of a location that wraps.
     WrappingUpdate,
@@ -147,6 +147,14 @@ impl Unsupported {
         }
         Ok(())
     }
+
+    /// Checks that added statements do not violate an invariant about control points.
+    pub(crate) fn check_control_points(problem: &Problem) -> Result<(), Unsupported> {
+        if problem.requires_control_points() {
+            return Err(Unsupported::ControlPoints);
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Display for Unsupported {
@@ -183,9 +191,11 @@ impl fmt::Display for Unsupported {
                 "`linearizable` depends on when operations begin and end, so no condition on final \
                  states can express it: use `sequentially_consistent`",
             ),
-            Self::ControlPoints => {
-                f.write_str("an invariant with `at` cannot be translated: use `fencepost check`")
-            }
+            Self::ControlPoints => f.write_str(
+                "an invariant that holds because a thread is at a label cannot be translated: \
+                 added statements would be states in which the thread is not there; write every \
+                 `at` under a negation, as in `!(p at A && q at B)`, or use `fencepost check`",
+            ),
             Self::WrappingUpdate => f.write_str(
                 "a `fetch_add` or `fetch_sub` of a location that wraps cannot be translated; \
                  write a loop with `cas`",

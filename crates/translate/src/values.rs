@@ -105,9 +105,6 @@ impl Abstracted {
 
 /// Abstracts the values of the locations that `values` names.
 pub fn abstract_values(problem: &Problem, values: &Values) -> Result<Abstracted, CannotAbstract> {
-    if problem.has_control_points() {
-        return Err(CannotAbstract::ControlPoints);
-    }
     if grace_period::occurs(&problem.program) {
         return Err(CannotAbstract::GracePeriods);
     }

@@ -438,6 +438,25 @@ fn changed_claims_are_detected() {
 }
 
 #[test]
+fn claims_about_a_required_control_point_are_rejected() {
+    let draft = |invariant: &str| {
+        let source = SB.replace("a = y;", "A: a = y;") + invariant;
+        let problem = problem(&source);
+        let (p, q) = (fence(1, "full"), fence(5, "full"));
+        let behind = fence(2, "full");
+        let clauses = [&[p.clone(), behind][..], std::slice::from_ref(&q)];
+        let placement = [p, q.clone()];
+        let draft = Draft::new(&problem, Model::Tso, &[("full", 5)], &placement, &clauses);
+        (draft.text(&problem), problem)
+    };
+    let (text, problem) = draft("invariant x >= 0 || !(p at A);");
+    accepted(&problem, text);
+    // Fences may add violations, so the runs of the clauses prove nothing.
+    let (text, problem) = draft("invariant x >= 0 || p at A;");
+    assert_eq!(rejected(&problem, text).reason, RejectionReason::Problem);
+}
+
+#[test]
 fn truncated_and_damaged_files_are_rejected() {
     let (problem, draft) = sb();
     let text = draft.text(&problem);

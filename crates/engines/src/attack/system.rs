@@ -8,7 +8,7 @@ use super::attack_state::{Addresses, AttackState, Phase};
 use super::useful_delay::UsefulDelay;
 use crate::sc::{ScMachine, ScState, check_hang};
 use crate::stateless::footprint::{Cells, Footprint};
-use crate::stateless::path::is_invisible;
+use crate::stateless::path::{is_invisible, is_merged};
 use crate::stateless::silent_loop::SilentLoopDetector;
 use fencepost_ir::spin_loops::SpinAssumed;
 use fencepost_ir::{FenceKinds, MemoryOp, Op, Pc, ThreadId};
@@ -204,6 +204,10 @@ impl<'m, 'p> Attacks<'m, 'p> {
                     return failed_start;
                 }
             }
+        }
+        // The threads may have arrived at control points.
+        if self.check_properties && self.machine.state_violation(work).is_some() {
+            return Start::Violation;
         }
         next.clone_from(&AttackState::no_attack(&self.addresses));
         Start::At(self.pack(next, work, writer, packed))
@@ -529,7 +533,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
     fn is_merged(&self, state: &ScState, t: ThreadId, check_properties: bool) -> bool {
         let checks_sections = check_properties && self.machine.shape.checks_mutual_exclusion;
         let stmt = self.machine.shape.stmt(t, state.pcs[t.index()]);
-        is_invisible(self.machine, state, t) && !(checks_sections && matches!(stmt.op, Op::Leave))
+        is_merged(self.machine, state, t) && !(checks_sections && matches!(stmt.op, Op::Leave))
     }
 
     /// Takes an invisible step. Returns false if it fails.

@@ -6,8 +6,9 @@
 //! that violates a property under SC is also a run of the model. Direction: exact.
 //!
 //! The arm does not apply where robustness decides too little: to programs that free records, to
-//! operations that observe which others have returned, to invariants under PSO, and to `sometimes`
-//! conditions, for which the searches collect no witnesses.
+//! operations that observe which others have returned, to invariants that relate control points to
+//! memory, to invariants about memory under PSO, and to `sometimes` conditions, for which the
+//! searches collect no witnesses.
 
 use crate::engine::{Answer, Budget, Engine, Settings, Task};
 use crate::robust::{Robust, RobustMethod};
@@ -46,11 +47,11 @@ pub fn attempt(task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Attemp
         return Attempt::Undecidable;
     }
     let (method, states) = match watched(task) {
-        Some(Some(Model::Tso)) => (RobustMethod::Attack, settings.limits.states),
-        Some(Some(Model::Pso)) => {
+        Ok(Some(Model::Tso)) => (RobustMethod::Attack, settings.limits.states),
+        Ok(Some(Model::Pso)) => {
             (RobustMethod::Stateless, settings.limits.states / STATES_PER_EXECUTION)
         }
-        Some(None) | None => return Attempt::Undecidable,
+        Ok(None) | Err(_) => return Attempt::Undecidable,
     };
     let limits = Limits { states: states.max(1), ..settings.limits };
     let answer = Robust::by(method).run(task, Settings { limits, ..settings }, budget);

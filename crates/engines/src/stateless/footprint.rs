@@ -8,13 +8,15 @@
 //! - for each thread, the number of client operations it has returned from. `invoke` reads this
 //!   cell;
 //! - for each thread, whether it has finished, if a last thread waits for that;
-//! - one cell for all locations of invariants: each order of writes to them has its own states.
+//! - for each invariant, one cell for all its locations and control points: each order of writes to
+//!   them, and of steps to and from its control points, has its own states.
 
 use fencepost_explore::CellAccess;
-use fencepost_ir::{FenceKinds, Loc, Op, Pc, ThreadId};
+use fencepost_ir::{FenceKinds, Label, Loc, Observable, Op, Pc, Property, ThreadId};
 use fencepost_models::event::{Event, EventKind, EventRecorder};
 use fencepost_models::shape::Shape;
 use fencepost_monitor as monitor;
+use std::collections::BTreeMap;
 
 /// An action for the monitor. The accesses of a block are stored separately.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +32,14 @@ pub(crate) enum MonitorAction {
 pub(crate) struct Cells {
     records: u32,
     returns: u32,
-    invariant: u32,
+    /// The first of the cells of invariants.
+    invariants: u32,
+    /// By location: the cells of the invariants that mention it.
+    invariants_of_location: Vec<Vec<u32>>,
+    /// By thread and label: the cells of the invariants that mention the control point.
+    invariants_of_control_point: Vec<BTreeMap<Label, Vec<u32>>>,
+    /// The number of invariants.
+    invariant_count: u32,
     /// The first of the cells that say whether a thread has finished, by thread. None if no thread
     /// waits for that.
     finished: Option<u32>,
@@ -53,28 +62,52 @@ impl Cells {
                 seen.iter().for_each(|(other, _)| observed[other.index()] = true);
             }
         }
-        Cells {
+        let invariants = returns + program.threads.len() as u32;
+        let invariant_count = shape.invariants.len() as u32;
+        let mut cells = Cells {
             records,
             returns,
-            invariant: returns + program.threads.len() as u32,
+            invariants,
+            invariants_of_location: vec![Vec::new(); program.locations.len()],
+            invariants_of_control_point: vec![BTreeMap::new(); program.threads.len()],
+            invariant_count,
             finished: program.last_thread().map(|last| {
                 // The last thread itself needs no cell.
                 debug_assert_eq!(last.index() + 1, program.threads.len(), "it comes last");
-                returns + program.threads.len() as u32 + 1
+                invariants + invariant_count
             }),
             observed,
             addresses: program.locations.len() + program.pools.len(),
+        };
+        cells.add_invariants(shape);
+        cells
+    }
+
+    /// Finds the locations and control points of each invariant.
+    fn add_invariants(&mut self, shape: &Shape<'_>) {
+        for (cell, at) in (self.invariants..).zip(&shape.invariants) {
+            let Property::Invariant(condition) = &shape.problem.properties[*at] else { continue };
+            condition.expr.for_each_var(&mut |what| match *what {
+                Observable::Loc(loc) => self.invariants_of_location[loc.index()].push(cell),
+                Observable::At(t, label) => {
+                    let of_thread = &mut self.invariants_of_control_point[t.index()];
+                    of_thread.entry(label).or_default().push(cell);
+                }
+                Observable::Reg(..) => unreachable!("invariants mention no registers"),
+            });
         }
     }
 
-    /// Returns whether another thread reads how many operations this thread has returned from.
+    /// Returns whether the position of a thread is observed: by another thread, which reads how many
+    /// operations this thread has returned from, or by an invariant.
     pub(crate) fn is_observed(&self, t: ThreadId) -> bool {
-        self.observed[t.index()]
+        self.observed[t.index()] || !self.invariants_of_control_point[t.index()].is_empty()
     }
 
     /// Returns the number of cells.
     pub(crate) fn len(&self) -> usize {
-        self.invariant as usize + 1 + self.finished.map_or(0, |_| self.observed.len() - 1)
+        let finished = self.finished.map_or(0, |_| self.observed.len() - 1);
+        (self.invariants + self.invariant_count) as usize + finished
     }
 }
 
@@ -252,6 +285,24 @@ impl Footprint {
         if cells.observed[t.index()] && passed(pc) != passed(to) {
             self.touches.push(CellAccess { cell: cells.returns + u32::from(t.0), writes: true });
         }
+        self.add_control_points(shape, cells, t, (pc, to));
+    }
+
+    /// Adds the cells of the invariants that observe a step from `pc` to `to`.
+    fn add_control_points(
+        &mut self,
+        shape: &Shape<'_>,
+        cells: &Cells,
+        t: ThreadId,
+        (pc, to): (Pc, Pc),
+    ) {
+        let label = |pc: Pc| shape.stmt(t, pc).label;
+        if label(pc) == label(to) {
+            return;
+        }
+        let of_thread = &cells.invariants_of_control_point[t.index()];
+        let touched = [pc, to].into_iter().filter_map(|pc| of_thread.get(&label(pc))).flatten();
+        self.touches.extend(touched.map(|cell| CellAccess { cell: *cell, writes: true }));
     }
 
     /// Adds the accesses to the cells that say whether a thread has finished. The last thread has no
@@ -280,8 +331,9 @@ impl Footprint {
         if let Some(record) = shape.cell[loc.index()] {
             self.touches.push(CellAccess { cell: cells.records + record, writes: false });
         }
-        if writes && shape.in_invariant[loc.index()] {
-            self.touches.push(CellAccess { cell: cells.invariant, writes: true });
+        if writes {
+            let invariants = cells.invariants_of_location[loc.index()].iter();
+            self.touches.extend(invariants.map(|cell| CellAccess { cell: *cell, writes: true }));
         }
     }
 

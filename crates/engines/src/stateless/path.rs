@@ -3,7 +3,9 @@
 //!
 //! An *event* is a visible step of a thread with the invisible steps after it. Fences, drains and
 //! ends of critical sections have no observable effect under SC, so they are part of the event
-//! before them.
+//! before them. The exception are programs with an invariant that requires a control point: there,
+//! every step is an event. A step to or from a control point of an invariant is visible, because the
+//! control point is a `choose`.
 //!
 //! *Mutual exclusion* is checked on the partial order of events, not on states. Two sections
 //! overlap in some execution of the same partial order unless one was left before the other was
@@ -133,7 +135,7 @@ impl<'m, 'p> Path<'m, 'p> {
         for t in self.machine.shape.program().thread_ids() {
             let mut detector = SilentLoopDetector::default();
             // Leaving a section is an event, so that the section can overlap with others.
-            while is_invisible(self.machine, &self.states[0], t)
+            while is_merged(self.machine, &self.states[0], t)
                 && !self.machine.is_critical(&self.states[0], t)
             {
                 if self.machine.work_limits.is_cancelled() {
@@ -237,7 +239,7 @@ impl<'m, 'p> Path<'m, 'p> {
             entered = Some(steps);
         }
         let (mut detector, mut loops) = (SilentLoopDetector::default(), false);
-        while violation.is_none() && is_invisible(self.machine, &self.states[depth + 1], t) {
+        while violation.is_none() && is_merged(self.machine, &self.states[depth + 1], t) {
             loops = detector.is_in_loop(self.machine, &self.states[depth + 1], t);
             // After a cancellation, the execution is not used.
             if loops || self.machine.work_limits.is_cancelled() {
@@ -424,7 +426,7 @@ impl<'m, 'p> Path<'m, 'p> {
 /// silent loop.
 fn pass_invisible(machine: &ScMachine<'_>, state: &mut ScState, t: ThreadId) -> bool {
     let mut detector = SilentLoopDetector::default();
-    while is_invisible(machine, state, t) && !machine.work_limits.is_cancelled() {
+    while is_merged(machine, state, t) && !machine.work_limits.is_cancelled() {
         if detector.is_in_loop(machine, state, t) {
             return true;
         }
@@ -433,6 +435,16 @@ fn pass_invisible(machine: &ScMachine<'_>, state: &mut ScState, t: ThreadId) -> 
         }
     }
     false
+}
+
+/// Returns whether the next statement of a thread belongs to the event before it: it is invisible,
+/// and no invariant can hold because the thread has executed it.
+pub(crate) fn is_merged<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    state: &State<M::Pending>,
+    t: ThreadId,
+) -> bool {
+    !machine.shape.requires_control_points && is_invisible(machine, state, t)
 }
 
 /// Returns whether the next statement of a thread has no effect on other threads and cannot block.

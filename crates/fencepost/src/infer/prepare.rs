@@ -219,7 +219,7 @@ fn option_error(error: &RepairError) -> (&'static str, String) {
             ("--only-in", format!("--only-in {name}: {error}"))
         }
         RepairError::NoAbstraction => ("--domain", "--domain requires --model tso or pso".into()),
-        RepairError::ControlPoints => ("invariant", error.to_string()),
+        RepairError::RequiredControlPoint => ("invariant", error.to_string()),
         RepairError::GracePeriods => ("program", error.to_string()),
         _ => ("--model", error.to_string()),
     }

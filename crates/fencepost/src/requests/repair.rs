@@ -148,8 +148,8 @@ impl<'s> Repair<'s> {
         } else {
             self.source.programs_to_repair()
         };
-        if problems.iter().any(Problem::has_control_points) {
-            return Err(RepairError::ControlPoints);
+        if problems.iter().any(Problem::requires_control_points) {
+            return Err(RepairError::RequiredControlPoint);
         }
         if problems.iter().any(|problem| grace_period::occurs(&problem.program)) {
             return Err(RepairError::GracePeriods);

@@ -342,7 +342,7 @@ impl CProgram<'_> {
                 .global_name(Some(*thread), *reg)
                 .expect("a register in a condition is global")
                 .to_string(),
-            Observable::At(..) => unreachable!("programs with control points are not translated"),
+            Observable::At(..) => unreachable!("lowering replaces control points"),
         })
     }
 

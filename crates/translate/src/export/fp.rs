@@ -16,9 +16,10 @@ use super::names::Names;
 use super::text::{TextWriter, comment_safe};
 use super::{Export, has_wrapping_update};
 use crate::Unsupported;
+use crate::groups::identifier;
 use code::Code;
 use fencepost_ir::{
-    Condition, Loc, Observable, Op, PoolId, Problem, Program, Property, Quantifier, Thread,
+    Condition, Label, Loc, Observable, Op, PoolId, Problem, Program, Property, Quantifier, Thread,
     ThreadId, Type, Value, flow,
 };
 use std::collections::BTreeMap;
@@ -37,9 +38,7 @@ pub fn fp(export: &Export<'_>) -> Result<String, Unsupported> {
         return Err(Unsupported::OperationsWithoutClient);
     }
     Unsupported::check(&export.problem.program)?;
-    if export.problem.has_control_points() {
-        return Err(Unsupported::ControlPoints);
-    }
+    Unsupported::check_control_points(export.problem)?;
     if has_wrapping_update(&export.problem.program) {
         return Err(Unsupported::WrappingUpdate);
     }
@@ -210,9 +209,21 @@ impl Printer<'_> {
                 let register = self.names.register(Some(thread), reg);
                 Some(format!("{}.{register}", self.names.threads[thread.index()]))
             }
-            Observable::At(..) => None,
+            Observable::At(thread, label) => {
+                let label = control_point_name(self.program(), thread, label)?;
+                Some(format!("{} at {label}", self.names.threads[thread.index()]))
+            }
         }
     }
+}
+
+/// Returns the name of a control point of a thread. `None` if several statements have its label: then
+/// no label of the language denotes them all.
+fn control_point_name(program: &Program, thread: ThreadId, label: Label) -> Option<String> {
+    let statements = program.thread(thread).code.iter().filter(|stmt| stmt.label == label);
+    // The names of jump targets have no letter after `at_`.
+    let name = || format!("at_label_{}", identifier(&program.label(label).text));
+    (statements.count() == 1).then(name)
 }
 
 /// Returns the fields of a pool's records: name, array length, type.

@@ -1,5 +1,5 @@
-//! Removes records and critical sections, which other languages lack. The result is meant for SC.
-//! Direction: exact; the verdicts are the same.
+//! Removes records, critical sections and control points, which other languages lack. The result is
+//! meant for SC. Direction: exact; the verdicts are the same.
 //!
 //! *Records.* Each field of a pool becomes an array over its cells. `Node.next` becomes the array
 //! `Node_next`, in which cell `c` has index `c - 1` and null is out of bounds. If references only
@@ -15,6 +15,8 @@
 //! Conversely, if the assertion fails, another thread has entered and not left, so it is inside.
 //! (One bit is enough, because a run ends after the failure.)
 //!
+//! *Control points* become locations first ([`super::control_points`]).
+//!
 //! Faults stay faults or become failing assertions. For example, `new` from an empty pool exceeds
 //! the range of the counter.
 
@@ -23,6 +25,7 @@ mod taint;
 use crate::Unsupported;
 use crate::atomic_blocks::in_atomic_block;
 use crate::export::checks::ranges_of_init;
+use crate::export::control_points::{Replaced, replace_control_points};
 use crate::export::has_wrapping_update;
 use crate::export::substitute::substitute;
 use crate::formula::binary;
@@ -54,7 +57,12 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
     let input = &problem.program;
     Unsupported::check(input)?;
     if problem.has_control_points() {
-        return Err(Unsupported::ControlPoints);
+        let Replaced { problem, origins } = replace_control_points(problem)?;
+        let mut lowered = lower(&problem)?;
+        for (thread, origins) in lowered.origins.iter_mut().zip(origins) {
+            thread.iter_mut().for_each(|pc| *pc = pc.and_then(|pc| origins[pc.index()]));
+        }
+        return Ok(lowered);
     }
     if has_wrapping_update(input) {
         return Err(Unsupported::WrappingUpdate);

@@ -33,8 +33,6 @@ pub enum CannotAbstract {
     Condition,
     /// The program has a property of the results of operations.
     Operations,
-    /// An invariant mentions a control point.
-    ControlPoints,
     /// The program has read-side sections or grace periods.
     GracePeriods,
 }
@@ -66,7 +64,6 @@ impl CannotAbstract {
             | CannotAbstract::TooLarge
             | CannotAbstract::Condition
             | CannotAbstract::Operations
-            | CannotAbstract::ControlPoints
             | CannotAbstract::GracePeriods => self.to_string(),
         }
     }
@@ -114,9 +111,6 @@ impl fmt::Display for CannotAbstract {
                 "a condition combines an abstracted value with arithmetic; compare the value with \
                  constants and variables only",
             ),
-            CannotAbstract::ControlPoints => {
-                f.write_str("invariants with `at` are not supported with abstracted values")
-            }
             CannotAbstract::Operations => {
                 f.write_str("properties of operations are not supported with abstracted values")
             }

@@ -33,8 +33,8 @@ pub enum RepairError {
     },
     /// The model has no abstraction.
     NoAbstraction,
-    /// An invariant mentions a control point.
-    ControlPoints,
+    /// An invariant may hold because a thread is at a control point.
+    RequiredControlPoint,
     /// The program has read-side sections or grace periods.
     GracePeriods,
 }
@@ -54,9 +54,10 @@ impl fmt::Display for RepairError {
             RepairError::NoSuchFunction { known, .. } => {
                 write!(f, "no such function; known functions: {known}")
             }
-            RepairError::ControlPoints => f.write_str(
-                "fences are not inferred for invariants with `at`: use `critical` blocks and \
-                 `property mutual_exclusion`, or `fencepost check`",
+            RepairError::RequiredControlPoint => f.write_str(
+                "fences are not inferred for an invariant that holds because a thread is at a label: \
+                 a fence before the label adds a state in which the thread is not there; write \
+                 every `at` under a negation, as in `!(p at A && q at B)`, or use `fencepost check`",
             ),
             RepairError::GracePeriods => {
                 f.write_str("fences are not inferred for tests with RCU: use `fencepost check`")

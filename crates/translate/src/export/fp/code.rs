@@ -9,8 +9,8 @@ use super::super::expr::{Dialect, negated_condition, text};
 use super::super::names::Names;
 use super::super::structure::{LoopForm, Node, labels, loop_form, structure, targets};
 use super::super::text::TextWriter;
-use super::has_no_syntax;
 use super::typed::{TypedExpr, TypedWriter, ValueType, atom, constant, convert, type_name};
+use super::{control_point_name, has_no_syntax};
 use fencepost_ir::{
     Address, BinOp, Expr, FenceKinds, Op, Pc, Problem, Reg, Stmt, Thread, ThreadId, Update, Value,
     flow,
@@ -60,7 +60,7 @@ impl<'a, 'b> Code<'a, 'b> {
             self.id.map(|id| self.problem.observed_registers(id, true)).unwrap_or_default();
         for stmt in &self.thread.code {
             used.extend(flow::uses(&stmt.op));
-            used.extend(stmt.op.target());
+            used.extend(stmt.op.target().filter(|_| !self.is_control_point(stmt)));
         }
         let mut by_type: Vec<(String, Vec<&str>)> = Vec::new();
         for (at, register) in self.thread.registers.iter().enumerate() {
@@ -269,6 +269,10 @@ impl<'a, 'b> Code<'a, 'b> {
                 let value = self.value(expr, &self.value_type(*reg))?;
                 self.assign(*reg, &value)
             }
+            Op::Choose { .. } if self.is_control_point(stmt) => {
+                let name = control_point_name(&self.problem.program, self.id?, stmt.label)?;
+                format!("{name}: skip;")
+            }
             Op::Choose { reg, lo, hi } => {
                 let value = self.choice(*lo, *hi, &self.value_type(*reg))?;
                 self.assign(*reg, &value)
@@ -339,6 +343,12 @@ impl<'a, 'b> Code<'a, 'b> {
         };
         self.out.statement(&line, stmt);
         Some(())
+    }
+
+    /// Returns whether an invariant mentions the statement as a control point.
+    fn is_control_point(&self, stmt: &Stmt) -> bool {
+        let is_mentioned = |(id, label): (ThreadId, _)| Some(id) == self.id && label == stmt.label;
+        self.problem.control_points().into_iter().any(is_mentioned)
     }
 
     /// Writes an assignment of an expression of this type to a register.

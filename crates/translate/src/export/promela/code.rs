@@ -201,7 +201,7 @@ impl<'a> Printer<'a> {
         let expr = substitute(condition, &|what| match what {
             Observable::Loc(loc) => Expr::Var(Leaf::Loc(*loc)),
             Observable::Reg(_, reg) => Expr::Var(Leaf::Reg(*reg)),
-            Observable::At(..) => unreachable!("programs with control points are not translated"),
+            Observable::At(..) => unreachable!("lowering replaces control points"),
         });
         let checked = conjunction(self.facts.expr_precondition(&expr)?, expr);
         Ok(format!("assert({})", self.expr(&checked)))

@@ -227,7 +227,7 @@ pub(super) fn condition(
             let at = model.globals.iter().position(|(which, _)| *which == (*t, *reg));
             Expr::Var(Leaf::Reg(Reg::from_index(at.expect("a register in a condition is global"))))
         }
-        Observable::At(..) => unreachable!("programs with control points are not translated"),
+        Observable::At(..) => unreachable!("lowering replaces control points"),
     };
     let mut expr = substitute(condition, &leaf);
     let precondition = facts.expr_precondition(&expr)?;
