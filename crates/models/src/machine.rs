@@ -12,6 +12,7 @@
 //! - `direct`: execution directly on memory, without a memory model.
 //! - `guess`: guesses of the directions of branches, and which of them are useful.
 //! - [`hang`]: threads that wait forever.
+//! - `late_issue`: steps in which accesses become pending as late as possible.
 //! - `race`: partial-order reduction with races.
 //! - `run`: execution of statements.
 //! - `section`: read-side sections and grace periods.
@@ -21,6 +22,7 @@ pub mod choice;
 mod direct;
 mod guess;
 pub mod hang;
+mod late_issue;
 pub mod ordered;
 mod packed;
 mod race;

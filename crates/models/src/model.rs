@@ -60,6 +60,8 @@ pub enum RacingStep {
     Run,
     /// An internal step, with its number.
     Internal(u32),
+    /// The next statement of the thread, which becomes pending and is performed at once.
+    AtOnce,
 }
 
 /// A memory model.
@@ -137,6 +139,24 @@ pub trait MemoryModel: Sync {
 
     /// Returns whether the operation becomes a pending access when it is issued.
     fn becomes_pending(&self, op: &Op) -> bool;
+
+    /// Returns whether [`Self::steps_of_new_accesses`] is implemented.
+    fn can_issue_late(&self) -> bool {
+        false
+    }
+
+    /// Appends the internal steps of a thread that perform an access which is not pending in
+    /// `before`, where `before` are the pending accesses in an earlier state since which none was
+    /// performed.
+    fn steps_of_new_accesses(
+        &self,
+        _shape: &Shape<'_>,
+        _before: &Self::Pending,
+        _state: &State<Self::Pending>,
+        _t: ThreadId,
+        _out: &mut Vec<u32>,
+    ) {
+    }
 
     /// Returns the number of alternatives of the operation at `pc`. The number is more than one
     /// only if an abstraction does not know the value that a load reads, or if the direction of a

@@ -347,6 +347,24 @@ impl MemoryModel for Table {
         op.access().is_some()
     }
 
+    fn can_issue_late(&self) -> bool {
+        true
+    }
+
+    /// New entries are behind the old ones.
+    fn steps_of_new_accesses(
+        &self,
+        shape: &Shape<'_>,
+        before: &Vec<Window>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        out: &mut Vec<u32>,
+    ) {
+        let old = before[t.index()].len() as u32;
+        self.internal_steps(shape, state, t, out);
+        out.retain(|entry| *entry >= old);
+    }
+
     fn issue(
         &self,
         shape: &Shape<'_>,
