@@ -403,6 +403,16 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         self.0.enabled_commits(&state.pending, t, out);
     }
 
+    fn step_location(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<D::Queues>,
+        t: ThreadId,
+        step: u32,
+    ) -> Option<Loc> {
+        Some(self.0.commit_location(shape, &state.pending, t, step))
+    }
+
     #[inline]
     fn perform_internal_step(
         &self,

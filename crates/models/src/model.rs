@@ -190,6 +190,15 @@ pub trait MemoryModel: Sync {
         out: &mut Vec<u32>,
     );
 
+    /// Returns the location that an internal step accesses.
+    fn step_location(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Self::Pending>,
+        t: ThreadId,
+        step: u32,
+    ) -> Option<Loc>;
+
     /// Takes an internal step. Returns false if the step refutes a guess of the thread: then it is
     /// not enabled, and the contents of `state` are unspecified.
     fn perform_internal_step(

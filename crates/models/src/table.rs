@@ -485,6 +485,17 @@ impl MemoryModel for Table {
         }
     }
 
+    fn step_location(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        step: u32,
+    ) -> Option<Loc> {
+        let window = &state.pending[t.index()];
+        self.location(shape, t, window, step as usize).and_then(Result::ok)
+    }
+
     fn perform_internal_step(
         &self,
         shape: &Shape<'_>,

@@ -56,7 +56,14 @@ impl<M: MemoryModel> Machine<'_, M> {
         self.reductions.fuse
             && self.shape.grace_periods.is_acyclic[t.index()]
             && self.shape.cells == 0
+            && !self.observes_intermediate_states()
             && self.model.can_issue_late()
+    }
+
+    fn observes_intermediate_states(&self) -> bool {
+        self.shape.checks_mutual_exclusion
+            || !self.shape.control_points.is_empty()
+            || !self.shape.invariants.is_empty()
     }
 
     /// Returns whether the next step of a thread is a late step.
@@ -79,36 +86,78 @@ impl<M: MemoryModel> Machine<'_, M> {
         choices: &mut Choices,
         recorder: &mut dyn EventRecorder,
     ) -> Result<StepResult, StepFailure> {
-        let mut before = state.pending.clone();
+        let start = state.pending.clone();
+        let mut before = start.clone();
+        let mut performed: Vec<Loc> = Vec::new();
         let mut steps = Vec::new();
         loop {
             let op = &self.shape.stmt(t, state.pcs[t.index()]).op;
             let takes_effect = op.access().is_some() && !self.model.becomes_pending(op);
+            let loc = if takes_effect { self.next_access(state, t) } else { None };
             // Outside of sections, only the last access that was issued needs the step.
             if self.may_be_seen(state, t) {
                 before.clone_from(&state.pending);
             }
             match self.run_statement(state, t, choices, recorder)? {
-                StepResult::Taken if takes_effect => return Ok(StepResult::Taken),
-                StepResult::Taken => {}
+                StepResult::Taken => performed.extend(loc),
                 result @ (StepResult::Blocked | StepResult::BoundReached) => return Ok(result),
             }
-            let rest = self.rest_of_late_step(state, t);
-            let has_issued = before != state.pending;
-            if rest == Rest::Nothing || (rest == Rest::Access && !has_issued) {
-                return Ok(StepResult::Taken);
-            }
-            steps.clear();
-            self.model.steps_of_new_accesses(&self.shape, &before, state, t, &mut steps);
-            let options = steps.len() + usize::from(rest == Rest::Statement);
-            if options == 0 {
-                return Ok(StepResult::Blocked);
-            }
-            let chosen = choices.choose(options as u32) as usize;
-            if let Some(step) = steps.get(chosen) {
-                return self.perform_internal_step(state, t, *step, recorder);
+            let mut has_taken_effect = takes_effect;
+            loop {
+                if has_taken_effect {
+                    if !self.is_overtaken_soon(state, t, &start, &performed) {
+                        return Ok(StepResult::Taken);
+                    }
+                    before.clone_from(&start);
+                }
+                let rest = self.rest_of_late_step(state, t);
+                let has_issued = before != state.pending;
+                if rest == Rest::Nothing || (rest == Rest::Access && !has_issued) {
+                    return Ok(StepResult::Taken);
+                }
+                steps.clear();
+                self.model.steps_of_new_accesses(&self.shape, &before, state, t, &mut steps);
+                let options = steps.len() + usize::from(rest == Rest::Statement);
+                if options == 0 {
+                    let taken = !performed.is_empty();
+                    return Ok(if taken { StepResult::Taken } else { StepResult::Blocked });
+                }
+                let chosen = choices.choose(options as u32) as usize;
+                let Some(step) = steps.get(chosen) else { break };
+                let loc = self.model.step_location(&self.shape, state, t, *step);
+                match self.perform_internal_step(state, t, *step, recorder)? {
+                    StepResult::Taken => performed.extend(loc),
+                    result @ (StepResult::Blocked | StepResult::BoundReached) => return Ok(result),
+                }
+                has_taken_effect = true;
             }
         }
+    }
+
+    /// Returns whether a late step must go on: the thread is hidden from grace periods, and no other
+    /// thread accesses soon what the step has accessed.
+    fn is_overtaken_soon(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        start: &M::Pending,
+        performed: &[Loc],
+    ) -> bool {
+        let is_visible = self.may_be_seen(state, t) && state.pending == *start;
+        !is_visible && !performed.iter().any(|loc| self.is_accessed_soon(state, t, *loc))
+    }
+
+    /// Returns whether another thread may access the location before its next grace period.
+    fn is_accessed_soon(&self, state: &State<M::Pending>, t: ThreadId, loc: Loc) -> bool {
+        let who = self.shape.readers[loc.index()] | self.shape.writers[loc.index()];
+        self.shape.others(t, who).any(|other| {
+            let soon = &self.shape.thread(other).soon_accesses;
+            let pc = state.pcs[other.index()];
+            let pending = self.model.pending_accesses_to(&self.shape, &state.pending, other, loc);
+            soon.stores(pc, loc)
+                || soon.loads(pc, loc)
+                || pending != Access { loads: false, stores: false }
+        })
     }
 
     fn rest_of_late_step(&self, state: &State<M::Pending>, t: ThreadId) -> Rest {
