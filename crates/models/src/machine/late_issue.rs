@@ -25,11 +25,8 @@
 //! cycles take late steps, so a step is finite, and hangs are not affected: a thread without cycles
 //! waits only for a grace period, which waits until nothing is pending, or at a false `assume`.
 //!
-//! *Partial-order reduction.* An access that takes effect in the step in which it is issued does
-//! not change when its thread can be seen. So such a step, without further accesses, may be
-//! explored alone ([`Machine::at_once_commutes`]) and be part of a race ([`super::race`]), like an
-//! access that never becomes pending: if another access of the thread overtakes it in a run, the
-//! run in which it is first exists as well, and grace periods see no less there.
+//! - [`super::late_end`]: a late step goes on after its first access.
+//! - [`super::at_once`]: partial-order reduction with late steps.
 
 use super::choice::Choices;
 use super::{Machine, StepResult};
@@ -37,7 +34,7 @@ use crate::event::EventRecorder;
 use crate::model::{MemoryModel, StepFailure};
 use crate::mutation::Mutation;
 use crate::state::State;
-use fencepost_ir::{Access, FenceKinds, Loc, Op, ThreadId};
+use fencepost_ir::{FenceKinds, Loc, Op, ThreadId};
 
 /// How a late step can go on after it has issued an access or begun a section.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,13 +102,16 @@ impl<M: MemoryModel> Machine<'_, M> {
             let mut has_taken_effect = takes_effect;
             loop {
                 if has_taken_effect {
-                    if !self.is_overtaken_soon(state, t, &start, &performed) {
+                    if self.may_end_late_step(state, t, &start, &performed) {
                         return Ok(StepResult::Taken);
                     }
                     before.clone_from(&start);
                 }
-                let rest = self.rest_of_late_step(state, t);
+                let mut rest = self.rest_of_late_step(state, t);
                 let has_issued = before != state.pending;
+                if has_issued && self.mutated.is(Mutation::LateStepsIssueOneAccess) {
+                    rest = Rest::Access;
+                }
                 if rest == Rest::Nothing || (rest == Rest::Access && !has_issued) {
                     return Ok(StepResult::Taken);
                 }
@@ -134,34 +134,10 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
     }
 
-    /// Returns whether a late step must go on: the thread is hidden from grace periods, and no other
-    /// thread accesses soon what the step has accessed.
-    fn is_overtaken_soon(
-        &self,
-        state: &State<M::Pending>,
-        t: ThreadId,
-        start: &M::Pending,
-        performed: &[Loc],
-    ) -> bool {
-        let is_visible = self.may_be_seen(state, t) && state.pending == *start;
-        !is_visible && !performed.iter().any(|loc| self.is_accessed_soon(state, t, *loc))
-    }
-
-    /// Returns whether another thread may access the location before its next grace period.
-    fn is_accessed_soon(&self, state: &State<M::Pending>, t: ThreadId, loc: Loc) -> bool {
-        let who = self.shape.readers[loc.index()] | self.shape.writers[loc.index()];
-        self.shape.others(t, who).any(|other| {
-            let soon = &self.shape.thread(other).soon_accesses;
-            let pc = state.pcs[other.index()];
-            let pending = self.model.pending_accesses_to(&self.shape, &state.pending, other, loc);
-            soon.stores(pc, loc)
-                || soon.loads(pc, loc)
-                || pending != Access { loads: false, stores: false }
-        })
-    }
-
     fn rest_of_late_step(&self, state: &State<M::Pending>, t: ThreadId) -> Rest {
+        let has_no_pending = || self.model.has_no_pending_access(&state.pending, t);
         match &self.shape.stmt(t, state.pcs[t.index()]).op {
+            Op::Fence(FenceKinds::FULL) if has_no_pending() => Rest::Statement,
             // These statements wait until nothing of the thread is pending.
             Op::Fence(FenceKinds::FULL) | Op::GracePeriod { .. } | Op::AtomicBegin | Op::Halt => {
                 Rest::Access
@@ -174,8 +150,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::SectionBegin { .. } => Rest::Statement,
             // Without guesses, control waits for its registers, and only accesses provide them.
             Op::Branch { .. } | Op::Assume(_)
-                if self.model.speculation().is_none()
-                    && !self.model.has_no_pending_access(&state.pending, t) =>
+                if self.model.speculation().is_none() && !has_no_pending() =>
             {
                 Rest::Access
             }
@@ -194,45 +169,5 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::Join
             | Op::SectionEnd { .. } => Rest::Nothing,
         }
-    }
-
-    /// Issues the next access of a thread and performs it. Returns [`StepResult::Blocked`] if it
-    /// cannot be performed now, or if it `must_commute` and does not.
-    pub(super) fn run_at_once(
-        &self,
-        state: &mut State<M::Pending>,
-        t: ThreadId,
-        must_commute: bool,
-    ) -> Result<StepResult, StepFailure> {
-        let before = state.pending.clone();
-        let taken = self.run_statement(state, t, &mut Choices::default(), &mut ())?;
-        if taken != StepResult::Taken {
-            return Ok(taken);
-        }
-        let mut steps = Vec::new();
-        self.model.steps_of_new_accesses(&self.shape, &before, state, t, &mut steps);
-        let commutes = |step| {
-            !must_commute
-                || self.mutated.is(Mutation::AccessesCommute)
-                || self.model.internal_commutes(&self.shape, state, t, step)
-        };
-        match steps[..] {
-            [step] if commutes(step) => self.perform_internal_step(state, t, step, &mut ()),
-            _ => Ok(StepResult::Blocked),
-        }
-    }
-
-    /// Returns the location of the next access of a thread, if the access is issued late, and no
-    /// pending access of the thread may be to the location.
-    pub(super) fn late_location(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Loc> {
-        let pc = state.pcs[t.index()];
-        let is_known =
-            || self.model.are_registers_known(state, t, &self.shape.thread(t).uses[pc.index()]);
-        if !self.is_issued_late(state, t) || !is_known() {
-            return None;
-        }
-        let loc = self.next_access(state, t)?;
-        let pending = self.model.pending_accesses_to(&self.shape, &state.pending, t, loc);
-        (pending == Access { loads: false, stores: false }).then_some(loc)
     }
 }

@@ -8,7 +8,8 @@
 //! T of other threads, because these have no other effect outside of their threads, and with the
 //! step of T of its own thread, for the reasons given at [`MemoryModel::issue_commutes`] and
 //! [`MemoryModel::internal_commutes`]. T is therefore a persistent set. The steps of T must be
-//! invisible, and their successors farther from the initial state, as in [`super::system`].
+//! invisible, and their successors farther from the initial state, as in [`super::system`]. A step of
+//! T may also issue an access and perform it ([`super::at_once`]).
 //!
 //! Without this rule, a test with n threads in which each thread communicates with the next one
 //! has a number of states that is exponential in n: two neighbours race, so no step alone is
