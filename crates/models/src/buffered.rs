@@ -359,22 +359,6 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         D::HAS_EXACT_QUEUES
     }
 
-    /// A commit takes the oldest store to its location. This store is new if there was none before.
-    fn steps_of_new_accesses(
-        &self,
-        shape: &Shape<'_>,
-        before: &D::Queues,
-        state: &State<D::Queues>,
-        t: ThreadId,
-        out: &mut Vec<u32>,
-    ) {
-        self.0.enabled_commits(&state.pending, t, out);
-        out.retain(|step| {
-            let loc = self.0.commit_location(shape, &state.pending, t, *step);
-            !self.pending_accesses_to(shape, before, t, loc).stores
-        });
-    }
-
     #[inline]
     fn issue(
         &self,

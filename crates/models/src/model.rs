@@ -140,22 +140,29 @@ pub trait MemoryModel: Sync {
     /// Returns whether the operation becomes a pending access when it is issued.
     fn becomes_pending(&self, op: &Op) -> bool;
 
-    /// Returns whether [`Self::steps_of_new_accesses`] is implemented.
+    /// Returns whether accesses may be issued late. This needs exact queues or windows.
     fn can_issue_late(&self) -> bool {
         false
     }
 
     /// Appends the internal steps of a thread that perform an access which is not pending in
-    /// `before`, where `before` are the pending accesses in an earlier state since which none was
-    /// performed.
+    /// `before`, where `before` are the pending accesses in an earlier state since which none of
+    /// them was performed. With queues, a step takes the oldest store to its location. This store is
+    /// new if there was none before.
     fn steps_of_new_accesses(
         &self,
-        _shape: &Shape<'_>,
-        _before: &Self::Pending,
-        _state: &State<Self::Pending>,
-        _t: ThreadId,
-        _out: &mut Vec<u32>,
+        shape: &Shape<'_>,
+        before: &Self::Pending,
+        state: &State<Self::Pending>,
+        t: ThreadId,
+        out: &mut Vec<u32>,
     ) {
+        self.internal_steps(shape, state, t, out);
+        let none = Access { loads: false, stores: false };
+        out.retain(|step| {
+            let loc = self.step_location(shape, state, t, *step);
+            loc.is_some_and(|loc| self.pending_accesses_to(shape, before, t, loc) == none)
+        });
     }
 
     /// Returns the number of alternatives of the operation at `pc`. The number is more than one
