@@ -355,6 +355,10 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         !D::WRITES_DIRECTLY && matches!(op, Op::Store { .. })
     }
 
+    fn can_issue_late(&self) -> bool {
+        D::HAS_EXACT_QUEUES
+    }
+
     #[inline]
     fn issue(
         &self,
@@ -381,6 +385,16 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         out: &mut Vec<u32>,
     ) {
         self.0.enabled_commits(&state.pending, t, out);
+    }
+
+    fn step_location(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<D::Queues>,
+        t: ThreadId,
+        step: u32,
+    ) -> Option<Loc> {
+        Some(self.0.commit_location(shape, &state.pending, t, step))
     }
 
     #[inline]

@@ -5,7 +5,7 @@
 //! of another thread conflicts with them. A thread that has passed its last access to a location
 //! cannot conflict there.
 
-use fencepost_ir::{Loc, Pc, Thread, flow};
+use fencepost_ir::{Loc, Op, Pc, Thread, flow};
 
 /// The maximal number of words of a table. For a larger program no table is built, and every access
 /// of a thread counts as a future access.
@@ -24,6 +24,16 @@ impl FutureAccesses {
     /// Computes the table. `footprints` contains the locations that the statement at each program
     /// counter may access; `locations` is the number of locations of the program.
     pub fn new(thread: &Thread, footprints: &[Vec<Loc>], locations: usize) -> Self {
+        Self::until(thread, footprints, locations, |_| false)
+    }
+
+    /// Computes the table of the accesses before the statements at which `is_end` holds.
+    pub fn until(
+        thread: &Thread,
+        footprints: &[Vec<Loc>],
+        locations: usize,
+        is_end: impl Fn(&Op) -> bool,
+    ) -> Self {
         let words = locations.div_ceil(64);
         let size = thread.code.len() * words;
         if size > MAX_WORDS {
@@ -38,15 +48,18 @@ impl FutureAccesses {
                 accesses.stores[word] |= if access.stores { bit } else { 0 };
             }
         }
-        while accesses.propagate(thread) {}
+        while accesses.propagate(thread, &is_end) {}
         accesses
     }
 
     /// Adds the accesses of the successors of each statement, last statement first. Returns whether
     /// anything changed.
-    fn propagate(&mut self, thread: &Thread) -> bool {
+    fn propagate(&mut self, thread: &Thread, is_end: &impl Fn(&Op) -> bool) -> bool {
         let mut changed = false;
         for (at, stmt) in thread.code.iter().enumerate().rev() {
+            if is_end(&stmt.op) {
+                continue;
+            }
             for next in flow::successors(stmt) {
                 for word in 0..self.words {
                     let (to, from) = (at * self.words + word, next.index() * self.words + word);
@@ -83,7 +96,7 @@ impl FutureAccesses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fencepost_ir::{Address, Expr, Label, Op, Reg, Register, Stmt, Type};
+    use fencepost_ir::{Address, Expr, Label, Reg, Register, Stmt, Type};
 
     #[test]
     fn passed_accesses_are_not_future_accesses() {

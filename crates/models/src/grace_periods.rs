@@ -14,6 +14,8 @@ pub struct GracePeriods {
     /// Whether no thread may wait forever inside a section. Then a grace period ends in every run,
     /// and seeing a thread as early as possible loses no hang.
     pub always_end: bool,
+    /// By thread: whether its code contains no cycle.
+    pub is_acyclic: Vec<bool>,
     /// By thread and domain: what a grace period of the thread waits for.
     waits: Vec<Vec<Vec<Wait>>>,
     /// By thread and program counter: the domains (bit `1 << domain`) of the grace periods that are
@@ -30,8 +32,8 @@ impl GracePeriods {
         let all = program.threads.iter().flat_map(|thread| &thread.code);
         let domains = all.filter_map(|stmt| domain(&stmt.op)).map(|d| d.index() + 1).max();
         let Some(domains) = domains else {
-            let (waits, future) = (Vec::new(), Vec::new());
-            return GracePeriods { occur: false, always_end: true, waits, future };
+            let (is_acyclic, waits, future) = (Vec::new(), Vec::new(), Vec::new());
+            return GracePeriods { occur: false, always_end: true, is_acyclic, waits, future };
         };
         let waits = |t| {
             let domains = (0..domains).map(Domain::from_index);
@@ -53,9 +55,11 @@ impl GracePeriods {
             }
             future
         };
+        let is_acyclic = |thread| !flow::near_cycles(thread, |_| false).contains(&true);
         GracePeriods {
             occur: true,
             always_end: !grace_period::may_wait_inside(program),
+            is_acyclic: program.threads.iter().map(is_acyclic).collect(),
             waits: program.thread_ids().map(waits).collect(),
             future: program.thread_ids().map(future).collect(),
         }

@@ -12,15 +12,20 @@
 //! - `direct`: execution directly on memory, without a memory model.
 //! - `guess`: guesses of the directions of branches, and which of them are useful.
 //! - [`hang`]: threads that wait forever.
+//! - `late_issue`: steps in which accesses become pending as late as possible; `late_end`: where such
+//!   a step ends; `at_once`: partial-order reduction with such steps.
 //! - `race`: partial-order reduction with races.
 //! - `run`: execution of statements.
 //! - `section`: read-side sections and grace periods.
 //! - [`system`]: the transition system for searches, with partial-order reduction.
 
+mod at_once;
 pub mod choice;
 mod direct;
 mod guess;
 pub mod hang;
+mod late_end;
+mod late_issue;
 pub mod ordered;
 mod packed;
 mod race;

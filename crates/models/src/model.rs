@@ -60,6 +60,8 @@ pub enum RacingStep {
     Run,
     /// An internal step, with its number.
     Internal(u32),
+    /// The next statement of the thread, which becomes pending and is performed at once.
+    AtOnce,
 }
 
 /// A memory model.
@@ -138,6 +140,31 @@ pub trait MemoryModel: Sync {
     /// Returns whether the operation becomes a pending access when it is issued.
     fn becomes_pending(&self, op: &Op) -> bool;
 
+    /// Returns whether accesses may be issued late. This needs exact queues or windows.
+    fn can_issue_late(&self) -> bool {
+        false
+    }
+
+    /// Appends the internal steps of a thread that perform an access which is not pending in
+    /// `before`, where `before` are the pending accesses in an earlier state since which none of
+    /// them was performed. With queues, a step takes the oldest store to its location. This store is
+    /// new if there was none before.
+    fn steps_of_new_accesses(
+        &self,
+        shape: &Shape<'_>,
+        before: &Self::Pending,
+        state: &State<Self::Pending>,
+        t: ThreadId,
+        out: &mut Vec<u32>,
+    ) {
+        self.internal_steps(shape, state, t, out);
+        let none = Access { loads: false, stores: false };
+        out.retain(|step| {
+            let loc = self.step_location(shape, state, t, *step);
+            loc.is_some_and(|loc| self.pending_accesses_to(shape, before, t, loc) == none)
+        });
+    }
+
     /// Returns the number of alternatives of the operation at `pc`. The number is more than one
     /// only if an abstraction does not know the value that a load reads, or if the direction of a
     /// branch is guessed.
@@ -169,6 +196,15 @@ pub trait MemoryModel: Sync {
         t: ThreadId,
         out: &mut Vec<u32>,
     );
+
+    /// Returns the location that an internal step accesses.
+    fn step_location(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Self::Pending>,
+        t: ThreadId,
+        step: u32,
+    ) -> Option<Loc>;
 
     /// Takes an internal step. Returns false if the step refutes a guess of the thread: then it is
     /// not enabled, and the contents of `state` are unspecified.

@@ -82,6 +82,12 @@ pub enum Mutation {
     SectionsDoNotNest,
     /// Reductions: no grace period sees when sections begin and when accesses become pending.
     SectionsInvisible,
+    /// Reductions: a late step issues one access.
+    LateStepsIssueOneAccess,
+    /// Reductions: a late step goes on although another thread may soon access its locations.
+    LateStepsIgnoreOthers,
+    /// Partial order: every access that is issued and performed in one step commutes.
+    AccessesCommuteAtOnce,
     /// Clauses: a full fence orders only loads after stores.
     FullFenceOnlyStoreLoad,
     /// Clauses: a drain blocks no run.

@@ -41,6 +41,8 @@ pub struct ThreadShape {
     pub footprints: Vec<Vec<Loc>>,
     /// The accesses that the thread may still make, by program counter.
     pub future_accesses: FutureAccesses,
+    /// The accesses that the thread may make before its next grace period, by program counter.
+    pub soon_accesses: FutureAccesses,
     /// The locations that the thread may store to, in ascending order.
     pub stores: Vec<Loc>,
     /// The field of an index into `stores`.
@@ -162,6 +164,12 @@ impl<'p> Shape<'p> {
                 returned: returned_operations(thread).expect("the front end checks the operations"),
                 future_accesses: FutureAccesses::new(thread, &footprints, program.locations.len()),
                 blocks: block_accesses(thread, &footprints),
+                soon_accesses: FutureAccesses::until(
+                    thread,
+                    &footprints,
+                    program.locations.len(),
+                    |op| matches!(op, Op::GracePeriod { .. }),
+                ),
                 footprints,
                 may_wait: flow::may_wait_forever(thread),
                 uses: thread.code.iter().map(|s| flow::uses(&s.op)).collect(),

@@ -11,11 +11,13 @@
 //! allocations, faults and failed assertions wait until the guesses before them are resolved.
 //!
 //! - `window`: the entries of one thread, their operands, and the producer of each register.
+//! - `operands`: the location and the values of an access.
 //! - `order`: which entries may be performed before which.
 //! - `commute`: which entries may be performed at once, without loss of behaviour.
 //! - `retire`: the entries that are performed as soon as possible, and the resolution of guesses.
 
 mod commute;
+mod operands;
 mod order;
 mod retire;
 mod window;
@@ -27,9 +29,8 @@ use crate::model::{Fidelity, IssueResult, MemoryModel, RacingStep, StepFailure};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use crate::state::State;
-use fencepost_ir::{
-    Access, Address, Expr, Fault, FenceKinds, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Value,
-};
+use fencepost_ir::{Access, Fault, FenceKinds, Loc, MemoryOp, Op, Pc, Reg, ThreadId};
+use operands::{location_of, value_of};
 use order::LoadSource;
 use window::{Mark, Operand, Window};
 
@@ -186,53 +187,6 @@ impl Table {
     }
 }
 
-/// Returns the location of an access with these operands. `None` if its address is unknown.
-#[inline]
-fn location_of(
-    shape: &Shape<'_>,
-    t: ThreadId,
-    pc: Pc,
-    address: &Address,
-    operands: &[Operand],
-) -> Option<Result<Loc, Fault>> {
-    if let Some(loc) = address.as_fixed() {
-        return Some(Ok(loc));
-    }
-    let uses = &shape.thread(t).uses[pc.index()];
-    let ready = operands.iter().all(|operand| matches!(operand, Operand::Value(_)));
-    if !ready && !address_exprs(address).all(|e| is_known(e, uses, operands)) {
-        return None;
-    }
-    Some(locate(shape, address, &|reg| value_of(uses, operands, *reg)))
-}
-
-fn address_exprs(address: &Address) -> impl Iterator<Item = &Expr<Reg>> {
-    let cell = address.cell.as_ref().map(|(_, e)| e);
-    let index = address.index.as_ref().map(|(_, e)| e);
-    let pointer = address.pointer.as_ref().map(|pointer| &pointer.value);
-    cell.into_iter().chain(index).chain(pointer)
-}
-
-fn operand(uses: &[Reg], operands: &[Operand], reg: Reg) -> Operand {
-    let at = uses.iter().position(|r| *r == reg).expect("the register is a use of the statement");
-    operands[at]
-}
-
-fn is_known(expr: &Expr<Reg>, uses: &[Reg], operands: &[Operand]) -> bool {
-    let mut known = true;
-    expr.for_each_var(&mut |reg| {
-        known &= matches!(operand(uses, operands, *reg), Operand::Value(_));
-    });
-    known
-}
-
-fn value_of(uses: &[Reg], operands: &[Operand], reg: Reg) -> Value {
-    match operand(uses, operands, reg) {
-        Operand::Value(value) => value,
-        Operand::ProducedBy(_) => unreachable!("an operand is read only when its value is known"),
-    }
-}
-
 impl MemoryModel for Table {
     type Pending = Vec<Window>;
 
@@ -346,6 +300,24 @@ impl MemoryModel for Table {
 
     fn becomes_pending(&self, op: &Op) -> bool {
         op.access().is_some()
+    }
+
+    fn can_issue_late(&self) -> bool {
+        true
+    }
+
+    /// New entries are behind the old ones.
+    fn steps_of_new_accesses(
+        &self,
+        shape: &Shape<'_>,
+        before: &Vec<Window>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        out: &mut Vec<u32>,
+    ) {
+        let old = before[t.index()].len() as u32;
+        self.internal_steps(shape, state, t, out);
+        out.retain(|entry| *entry >= old);
     }
 
     fn issue(
@@ -466,6 +438,17 @@ impl MemoryModel for Table {
                 out.push(entry as u32);
             }
         }
+    }
+
+    fn step_location(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        step: u32,
+    ) -> Option<Loc> {
+        let window = &state.pending[t.index()];
+        self.location(shape, t, window, step as usize).and_then(Result::ok)
     }
 
     fn perform_internal_step(

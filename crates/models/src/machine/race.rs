@@ -8,7 +8,8 @@
 //! T of other threads, because these have no other effect outside of their threads, and with the
 //! step of T of its own thread, for the reasons given at [`MemoryModel::issue_commutes`] and
 //! [`MemoryModel::internal_commutes`]. T is therefore a persistent set. The steps of T must be
-//! invisible, and their successors farther from the initial state, as in [`super::system`].
+//! invisible, and their successors farther from the initial state, as in [`super::system`]. A step of
+//! T may also issue an access and perform it ([`super::at_once`]).
 //!
 //! Without this rule, a test with n threads in which each thread communicates with the next one
 //! has a number of states that is exponential in n: two neighbours race, so no step alone is
@@ -39,6 +40,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         for t in self.shape.program().thread_ids() {
             scratch.locations.clear();
             self.model.racing_locations(&self.shape, &scratch.base, t, &mut scratch.locations);
+            scratch.locations.extend(self.late_location(&scratch.base, t));
             for at in 0..scratch.locations.len() {
                 let loc = scratch.locations[at];
                 if self.find_race(loc, scratch) && self.emit_race(scratch, sink) {
@@ -71,7 +73,9 @@ impl<M: MemoryModel> Machine<'_, M> {
             if !may_access {
                 continue;
             }
-            match self.model.racing_step(shape, base, t, loc) {
+            let is_late = || self.late_location(base, t) == Some(loc);
+            let step = self.model.racing_step(shape, base, t, loc);
+            match step.or_else(|| is_late().then_some(RacingStep::AtOnce)) {
                 Some(step) => race.push((t, step)),
                 None if self.mutated.is(Mutation::RacesIgnoreOthers) => {}
                 None => return false,
@@ -96,6 +100,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                     RacingStep::Internal(step) => {
                         self.perform_internal_step(&mut scratch.work, t, step, &mut ())
                     }
+                    RacingStep::AtOnce => self.run_at_once(&mut scratch.work, t, false),
                 };
                 let usable = taken == Ok(StepResult::Taken)
                     && self.save_reduced_successor(saved, t, scratch, sink);

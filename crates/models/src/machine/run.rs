@@ -34,6 +34,22 @@ impl<M: MemoryModel> Machine<'_, M> {
         choices: &mut Choices,
         recorder: &mut dyn EventRecorder,
     ) -> Result<StepResult, StepFailure> {
+        if self.is_issued_late(state, t) {
+            return self.run_late(state, t, choices, recorder);
+        }
+        self.run_statement(state, t, choices, recorder)
+    }
+
+    /// Executes the next statement of a thread and the local statements after it, without
+    /// [late issue](super::late_issue).
+    #[inline]
+    pub(super) fn run_statement(
+        &self,
+        state: &mut State<M::Pending>,
+        t: ThreadId,
+        choices: &mut Choices,
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<StepResult, StepFailure> {
         let pc = state.pcs[t.index()];
         let stmt = self.shape.stmt(t, pc);
         let failure = |fault| StepFailure { fault: Some(fault), label: Some(stmt.label) };
@@ -131,7 +147,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 recorder.record_with(|| event(EventKind::SectionBegin));
                 state.pcs[t.index()] = stmt.next;
                 self.finish_step(state, t, recorder)?;
-                if is_seen && self.reductions.fuse {
+                if is_seen && self.reductions.fuse && !self.issues_late(t) {
                     return self.run_access(state, t, recorder);
                 }
                 return Ok(StepResult::Taken);

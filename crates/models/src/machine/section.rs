@@ -9,8 +9,10 @@
 //! may still find it outside of its sections. For such a thread, beginning a section and making an
 //! access pending are visible to others: they end the time in which the thread can be seen. So these
 //! steps are not fused with others and do not commute. All other steps only extend this time or do
-//! not change it. A section begins as late as possible: together with the next access. A poll that sees more leads to a state in which every run of the other state is
-//! possible. Only a hang may be missing, if a thread can wait forever inside a section
+//! not change it. A section begins as late as possible: together with the next access, in a
+//! [late step](super::late_issue) if the thread has no cycles. A poll that sees more leads to a state
+//! in which every run of the other state is possible. Only a hang may be missing, if a thread can
+//! wait forever inside a section
 //! ([`always_end`](crate::grace_periods::GracePeriods::always_end)).
 
 use super::choice::Choices;

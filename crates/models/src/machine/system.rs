@@ -247,6 +247,16 @@ impl<M: MemoryModel> Machine<'_, M> {
                     return true;
                 }
             }
+            if self.late_location(&scratch.base, t).is_some() {
+                let taken = self.run_at_once(&mut scratch.work, t, true);
+                let usable = taken == Ok(StepResult::Taken)
+                    && self.save_reduced_successor(0, t, scratch, sink);
+                self.restore(&mut scratch.work, &scratch.base, t);
+                if usable {
+                    sink.successor(&scratch.saved_successors[0]);
+                    return true;
+                }
+            }
             scratch.internal.clear();
             self.model.internal_steps(&self.shape, &scratch.base, t, &mut scratch.internal);
             for at in 0..scratch.internal.len() {

@@ -1,8 +1,9 @@
 //! The order in which the entries of a window may be performed: the bypass table, same-location
 //! order, fences, and forwarding.
 
+use super::Table;
+use super::operands::{is_known, location_of, value_of};
 use super::window::{Mark, Operand, Window};
-use super::{Table, is_known, location_of, value_of};
 use crate::address::check_limits;
 use crate::mutation::Mutation;
 use crate::shape::Shape;

@@ -5,8 +5,9 @@
 //! resolved: the entry leaves the window if the guess is right, and the step is not enabled if the
 //! guess is wrong. Behind a guess, a fault or a failed assertion waits until the guess is resolved.
 
+use super::Table;
+use super::operands::value_of;
 use super::window::{Mark, Window};
-use super::{Table, value_of};
 use crate::event::{Event, EventKind, EventRecorder};
 use crate::model::StepFailure;
 use crate::mutation::Mutation;
