@@ -2,18 +2,19 @@
 
 mod campaign;
 mod compare;
+mod compare_c;
 mod tidy;
 mod trace;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask tidy | campaign [SIZE] [TEST...] | bench [PROGRAM...] | compare spin [OPTION...] | trace SIZES...
+const USAGE: &str = "usage: cargo xtask tidy | campaign [SIZE] [TEST...] | bench [PROGRAM...] | compare spin|c [OPTION...] | trace SIZES...
 
   tidy     checks layers, file headers, file sizes, leftovers and prose
   campaign runs the random tests with more seeds than `cargo test` uses
   bench    measures states per second and bytes per state
-  compare  runs SPIN and our explicit engine on the mutex corpus
+  compare  runs SPIN and our explicit engine on the mutex corpus, or C tests of another checker
   trace    prints a long random execution for `fencepost monitor`";
 
 fn main() -> ExitCode {
@@ -51,7 +52,10 @@ fn main() -> ExitCode {
         }
         Some("compare") => {
             let arguments: Vec<String> = std::env::args().skip(2).collect();
-            compare::compare(root, &arguments)
+            match arguments.split_first() {
+                Some((what, rest)) if what == "c" => compare_c::compare(root, rest),
+                Some(_) | None => compare::compare(root, &arguments),
+            }
         }
         Some("trace") => {
             let arguments: Vec<String> = std::env::args().skip(2).collect();

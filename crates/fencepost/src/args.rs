@@ -1,6 +1,7 @@
 //! The command line: options, defaults and `--help` texts of every command.
 
 mod bounds;
+mod c_programs;
 mod hangs;
 mod infer;
 mod values;
@@ -13,6 +14,7 @@ use crate::reproduce;
 use crate::robust;
 use crate::translate;
 pub(crate) use bounds::Bounds;
+pub(crate) use c_programs::CPrograms;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -260,6 +262,9 @@ pub(crate) struct Check {
     pub(crate) bound: Bounds,
 
     #[command(flatten)]
+    pub(crate) c: CPrograms,
+
+    #[command(flatten)]
     pub(crate) search: Search,
 }
 
@@ -421,6 +426,9 @@ pub(crate) struct Outcomes {
     pub(crate) client: Option<String>,
 
     #[command(flatten)]
+    pub(crate) c: CPrograms,
+
+    #[command(flatten)]
     pub(crate) search: Search,
 }
 
@@ -474,6 +482,9 @@ pub(crate) struct Certify {
     pub(crate) format: Format,
 
     #[command(flatten)]
+    pub(crate) c: CPrograms,
+
+    #[command(flatten)]
     pub(crate) limits: Limits,
 }
 
@@ -507,6 +518,9 @@ pub(crate) struct Dump {
     /// The program; `-` means standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) c: CPrograms,
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ const MAX_HEADER_BYTES: u64 = 1 << 20;
 /// Checks a certificate.
 pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
     let name = display_path(&options.certificate);
-    let source = match InputFile::read(&options.program) {
+    let source = match InputFile::read(&options.program, &options.c) {
         Ok(source) => source,
         Err(message) => {
             output.error(&message);

@@ -1,13 +1,13 @@
 //! `fencepost check`: checks programs under memory models and prints verdicts and traces.
 
-use crate::args::{Check, EngineName, Format, Search};
+use crate::args::{CPrograms, Check, EngineName, Format, Search};
 use crate::exit::Exit;
 use crate::guard::catch_panic_while;
 use crate::input::{self, InputFile, PrintedErrors};
 use crate::output::Output;
 use crate::session::{Session, settings};
 use crate::store::{TraceNames, replace, replace_with};
-use fencepost::EngineChoice;
+use fencepost::{EngineChoice, Source};
 use fencepost_engines::certificate::write_certificate;
 use fencepost_engines::{Engine, Settings, Task, ValueAbstraction};
 use fencepost_ir::Problem;
@@ -30,6 +30,8 @@ pub(crate) struct Batch {
     pub(crate) models: Vec<String>,
     pub(crate) clients: Vec<String>,
     pub(crate) allow_hangs: bool,
+    /// How C programs are preprocessed.
+    pub(crate) c: CPrograms,
     pub(crate) format: Format,
     pub(crate) accept_bounded: bool,
     pub(crate) trace_dir: Option<PathBuf>,
@@ -115,6 +117,7 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         models: options.model.clone(),
         clients: options.client.clone(),
         allow_hangs: options.hangs.allow_hangs,
+        c: options.c.clone(),
         format: options.format,
         accept_bounded: options.accept_bounded,
         trace_dir: options.trace_dir.clone(),
@@ -249,7 +252,7 @@ impl CheckRun<'_> {
         if self.output.is_closed() {
             return;
         }
-        let file = match InputFile::read(path) {
+        let file = match InputFile::read(path, &self.batch.c) {
             Ok(file) => file,
             Err(message) => return self.input_error(path, message),
         };
@@ -262,7 +265,7 @@ impl CheckRun<'_> {
                         self.input_error(path, format!("{}: --abstract: {message}", source.name()));
                         continue;
                     }
-                    self.program(source.name(), source.text(), problem);
+                    self.program(&source, problem);
                 }
             }
             Ok(Err(PrintedErrors(errors))) => {
@@ -279,7 +282,8 @@ impl CheckRun<'_> {
         Some(error.describe(&problem.program))
     }
 
-    fn program(&mut self, file: &str, source: &str, problem: &Problem) {
+    fn program(&mut self, source: &Source, problem: &Problem) {
+        let file = source.name();
         self.tally.programs += 1;
         let title = match problem.name.as_str() {
             "" => file.to_string(),
@@ -415,7 +419,7 @@ impl CheckRun<'_> {
     /// Writes the trace of a violation if `--trace-dir` is given.
     fn store_trace(
         &mut self,
-        source: &str,
+        source: &Source,
         finding: &Finding<'_>,
         rows: &TraceRows<'_>,
     ) -> Option<PathBuf> {
@@ -424,11 +428,12 @@ impl CheckRun<'_> {
         let path = self.names.name(dir, finding.file, client, &finding.model.name);
         let file = TraceFile::new(
             env!("CARGO_PKG_VERSION"),
-            (finding.file, source),
+            (finding.file, source.text()),
             (&finding.model, finding.reductions),
             rows,
             finding.message(Some(rows)).unwrap_or_default(),
         );
+        let file = TraceFile { preprocessing: source.preprocessing().clone(), ..file };
         let written =
             std::fs::create_dir_all(dir).and_then(|()| replace(&path, file.to_text().as_bytes()));
         match written {

@@ -1,6 +1,6 @@
 //! `fencepost clients`: lists the clients of a library up to a size.
 
-use crate::args::{Clients, Format};
+use crate::args::{CPrograms, Clients, Format};
 use crate::exit::Exit;
 use crate::input::InputFile;
 use crate::output::Output;
@@ -11,7 +11,7 @@ use fencepost_report::paint::{count, counted};
 
 /// Lists clients, one per line, and prints their number to standard error.
 pub(crate) fn run(options: &Clients, output: &mut Output) -> Exit {
-    let source = match InputFile::read(&options.file) {
+    let source = match InputFile::read(&options.file, &CPrograms::default()) {
         Ok(source) => source,
         Err(message) => {
             output.error(&message);

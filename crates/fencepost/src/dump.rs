@@ -7,7 +7,7 @@ use crate::output::Output;
 
 /// Prints the intermediate representation of every program of a file.
 pub(crate) fn run(options: &Dump, output: &mut Output) -> Exit {
-    let source = match InputFile::read(&options.file) {
+    let source = match InputFile::read(&options.file, &options.c) {
         Ok(source) => source,
         Err(message) => {
             output.error(&message);

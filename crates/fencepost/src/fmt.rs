@@ -1,6 +1,6 @@
 //! `fencepost fmt`: formats `.fp` programs.
 
-use crate::args::Fmt;
+use crate::args::{CPrograms, Fmt};
 use crate::exit::Exit;
 use crate::input::{self, InputFile};
 use crate::output::Output;
@@ -32,7 +32,7 @@ pub(crate) fn run(options: &Fmt, output: &mut Output) -> Exit {
 }
 
 fn format_file(path: &Path, check: bool, output: &mut Output) -> Exit {
-    let source = match InputFile::read(path) {
+    let source = match InputFile::read(path, &CPrograms::default()) {
         Ok(source) => source,
         Err(message) => {
             output.error(&message);

@@ -1,9 +1,10 @@
 //! Reads programs and models from files, directories and standard input.
 
+use crate::args::CPrograms;
 use crate::output::Output;
 use crate::reader::{MAX_SOURCE_BYTES, read_all, read_file, read_text};
 use fencepost::source::decode;
-use fencepost::{Lowering, Source, SourceError};
+use fencepost::{Lowering, Preprocessing, Source, SourceError};
 use fencepost_ir::Diagnostics;
 use fencepost_models::ModelSpec;
 use fencepost_report::diagnostics::render;
@@ -12,6 +13,7 @@ use fencepost_report::paint::printable;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The name of standard input on the command line.
 const STDIN: &str = "-";
@@ -25,6 +27,8 @@ pub(crate) struct InputFile {
     bytes: Vec<u8>,
     /// The file extension, which determines the language.
     extension: String,
+    /// Macros and included files, for C.
+    preprocessing: Preprocessing,
 }
 
 /// Errors in an input, already printed to standard error.
@@ -79,22 +83,27 @@ pub(crate) fn display_path(path: &Path) -> String {
 impl InputFile {
     /// Reads a file, or standard input. A stream without a file extension, such as the `<(...)` of a
     /// shell, contains a program in Fencepost's language, as standard input does.
-    pub(crate) fn read(path: &Path) -> Result<InputFile, String> {
+    pub(crate) fn read(path: &Path, options: &CPrograms) -> Result<InputFile, String> {
         if path.as_os_str() == STDIN {
             let message = |error| format!("cannot read standard input: {error}");
             let bytes = read_all(io::stdin().lock(), MAX_SOURCE_BYTES).map_err(message)?;
             let (name, extension) = ("<stdin>".into(), "fp".into());
-            return Ok(InputFile { name, path: None, bytes, extension });
+            let preprocessing = preprocessing(options);
+            return Ok(InputFile { name, path: None, bytes, extension, preprocessing });
         }
         let name = display_path(path);
         let is_stream = is_stream(path);
         let extension =
             language(path).or_else(|| is_stream.then(|| "fp".into())).ok_or_else(|| {
-                format!("{name} has an unknown language: the file name must end in .fp or .litmus")
+                format!(
+                    "{name} has an unknown language: the file name must end in .fp, .litmus or .c"
+                )
             })?;
         let message = |error: io::Error| format!("cannot read {name}: {error}");
         let bytes = read_file(path, MAX_SOURCE_BYTES).map_err(message)?;
-        Ok(InputFile { name, path: (!is_stream).then(|| path.into()), bytes, extension })
+        let path = (!is_stream).then(|| path.into());
+        let preprocessing = preprocessing(options);
+        Ok(InputFile { name, path, bytes, extension, preprocessing })
     }
 
     /// Returns the text. Bytes that are not UTF-8 are replaced and reported.
@@ -111,7 +120,7 @@ impl InputFile {
         output: &Output,
     ) -> Result<Source, PrintedErrors> {
         let clients = clients.to_vec();
-        self.parse_with(Lowering { clients, places: false, allow_hangs }, output)
+        self.parse_with(Lowering { clients, allow_hangs, ..Lowering::default() }, output)
     }
 
     /// Parses the file and lowers it as requested. Prints diagnostics to standard error.
@@ -120,6 +129,7 @@ impl InputFile {
         lowering: Lowering,
         output: &Output,
     ) -> Result<Source, PrintedErrors> {
+        let lowering = Lowering { preprocessing: self.preprocessing.clone(), ..lowering };
         let print = |diagnostics: &Diagnostics, text: &str| {
             output.message(&render(diagnostics, &self.name, text, output.paint_messages));
         };
@@ -135,6 +145,25 @@ impl InputFile {
             }
             Err(error) => unreachable!("`read` accepts only known languages: {error}"),
         }
+    }
+}
+
+/// Returns how C programs are preprocessed: included files are those next to the including file and
+/// those in the given directories.
+fn preprocessing(options: &CPrograms) -> Preprocessing {
+    let folders = options.folders.clone();
+    let find_file = move |including: &str, name: &str, angled: bool| {
+        let own = Path::new(including).parent().filter(|_| !angled).map(Path::to_path_buf);
+        own.iter().chain(&folders).find_map(|folder| {
+            let path = folder.join(name);
+            let bytes = read_file(&path, MAX_SOURCE_BYTES).ok()?;
+            Some((display_path(&path), String::from_utf8_lossy(&bytes).into_owned()))
+        })
+    };
+    Preprocessing {
+        defines: options.defines.clone(),
+        forced_includes: options.includes.clone(),
+        find_file: Some(Arc::new(find_file)),
     }
 }
 

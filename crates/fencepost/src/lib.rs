@@ -71,4 +71,4 @@ pub use requests::replay::{ReplayError, Replayed, replay};
 pub use requests::robust::Robust;
 pub use requests::translate::{Language, Translate, TranslateError};
 pub use search::{Elapsed, Observer, SearchOptions, Stopwatch, run_within};
-pub use source::{Lowering, Source, SourceError};
+pub use source::{FindFile, Lowering, Preprocessing, Source, SourceError};

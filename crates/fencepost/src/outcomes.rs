@@ -10,13 +10,14 @@ use fencepost_report::outcomes::OutcomesReport;
 
 /// Lists the outcomes of a program.
 pub(crate) fn run(options: &Outcomes, output: &mut Output) -> Exit {
-    let (models, file) = match (input::models(&options.model), InputFile::read(&options.file)) {
-        (Ok(models), Ok(file)) => (models, file),
-        (models, file) => {
-            models.err().into_iter().flatten().chain(file.err()).for_each(|m| output.error(&m));
-            return Exit::Unusable;
-        }
-    };
+    let (models, file) =
+        match (input::models(&options.model), InputFile::read(&options.file, &options.c)) {
+            (Ok(models), Ok(file)) => (models, file),
+            (models, file) => {
+                models.err().into_iter().flatten().chain(file.err()).for_each(|m| output.error(&m));
+                return Exit::Unusable;
+            }
+        };
     let clients: Vec<String> = options.client.iter().cloned().collect();
     let Ok(source) = file.parse(&clients, false, output) else {
         return Exit::Unusable;

@@ -6,7 +6,7 @@
 
 mod resume;
 
-use crate::args::{Format, Hangs, Search, parse_cost, parse_kind};
+use crate::args::{CPrograms, Format, Hangs, Search, parse_cost, parse_kind};
 use crate::check::{self, Batch};
 use crate::exit::{self, Exit};
 use crate::infer::{self, Job, definition};
@@ -79,6 +79,9 @@ pub(crate) struct Options {
 
     #[command(flatten)]
     hangs: Hangs,
+
+    #[command(flatten)]
+    c: CPrograms,
 
     /// Write every run that is not sequentially consistent into this directory; `fencepost replay`
     /// reads it
@@ -187,6 +190,7 @@ impl Options {
             models: self.model.clone(),
             clients: self.client.clone(),
             allow_hangs: self.hangs.allow_hangs,
+            c: self.c.clone(),
             format: self.format,
             accept_bounded: self.accept_bounded,
             trace_dir: self.trace_dir.clone(),
@@ -213,6 +217,7 @@ fn run_infer(options: &Options, output: &mut Output) -> Exit {
         models: vec![model.clone()],
         client: options.client.clone(),
         allow_hangs: options.hangs.allow_hangs,
+        c: options.c.clone(),
         clients: None,
         repair: RepairOptions {
             verifier: EngineChoice::robust(definition(options.strict)),

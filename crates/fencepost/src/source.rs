@@ -1,12 +1,17 @@
 //! Source texts and the programs they lower to.
 
+use fencepost_frontends::c::PreprocessOptions;
+use fencepost_frontends::c::preprocess::FindFile as CFindFile;
 use fencepost_frontends::{Frontend, Request, by_extension};
 use fencepost_ir::{Diagnostics, Problem, Span};
 use fencepost_report::Paint;
 use fencepost_report::diagnostics::render;
+use fencepost_report::trace_file::{IncludedFile, PreprocessingRecord};
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A source text without errors, and its programs.
 ///
@@ -24,9 +29,9 @@ pub struct Source {
     name: String,
     text: String,
     frontend: &'static dyn Frontend,
-    clients: Vec<String>,
-    has_places: bool,
-    allow_hangs: bool,
+    lowering: Lowering,
+    /// The macros and the included files. Lowering the text again reads no files.
+    preprocessing: PreprocessingRecord,
     programs: Vec<Problem>,
     warnings: Diagnostics,
 }
@@ -76,7 +81,7 @@ impl fmt::Display for SourceError {
         match self {
             SourceError::UnknownLanguage { name } => write!(
                 f,
-                "{name} has an unknown language: the file name must end in .fp or .litmus"
+                "{name} has an unknown language: the file name must end in .fp, .litmus or .c"
             ),
             SourceError::Invalid(InvalidSource { name, text, diagnostics }) => {
                 f.write_str(render(diagnostics, name, text, Paint::Plain).trim_end())
@@ -96,10 +101,92 @@ pub struct Lowering {
     pub places: bool,
     /// Whether to allow hangs, as `property may_hang;` does.
     pub allow_hangs: bool,
+    /// How a C program is preprocessed.
+    pub preprocessing: Preprocessing,
+}
+
+/// Finds an included file of a C program: from the name of the including file, the name in the
+/// directive, and whether that is in `<...>`. Returns the name for messages and the text.
+pub type FindFile = dyn Fn(&str, &str, bool) -> Option<(String, String)> + Send + Sync;
+
+/// How a C program is preprocessed.
+#[derive(Clone, Default)]
+pub struct Preprocessing {
+    /// Macro definitions: `NAME` or `NAME=VALUE`.
+    pub defines: Vec<String>,
+    /// Files to include before the program.
+    pub forced_includes: Vec<String>,
+    /// Finds included files. Without it, there are only the headers of Fencepost.
+    pub find_file: Option<Arc<FindFile>>,
+}
+
+/// The included files that a front end asked for.
+#[derive(Default)]
+struct Included(RefCell<Vec<IncludedFile>>);
+
+impl Included {
+    /// Finds a file and records it.
+    fn find(
+        &self,
+        find_file: &CFindFile<'_>,
+        asked: (&str, &str, bool),
+    ) -> Option<(String, String)> {
+        let (from, name, angled) = asked;
+        let (file, text) = find_file(from, name, angled)?;
+        self.0.borrow_mut().push(IncludedFile {
+            from: from.into(),
+            name: name.into(),
+            angled,
+            file: file.clone(),
+            text: text.clone(),
+        });
+        Some((file, text))
+    }
+}
+
+impl From<PreprocessingRecord> for Preprocessing {
+    /// Finds the recorded files only.
+    fn from(record: PreprocessingRecord) -> Self {
+        let PreprocessingRecord { defines, forced_includes, files } = record;
+        let find_file = move |from: &str, name: &str, angled: bool| {
+            let is_asked = |file: &&IncludedFile| {
+                (&*file.from, &*file.name, file.angled) == (from, name, angled)
+            };
+            files.iter().find(is_asked).map(|file| (file.file.clone(), file.text.clone()))
+        };
+        Preprocessing { defines, forced_includes, find_file: Some(Arc::new(find_file)) }
+    }
+}
+
+impl Preprocessing {
+    fn options(&self) -> PreprocessOptions<'_> {
+        let Preprocessing { defines, forced_includes, find_file } = self;
+        let options = PreprocessOptions { defines, forced_includes, ..Default::default() };
+        match find_file {
+            Some(find_file) => PreprocessOptions { find_file: &**find_file, ..options },
+            None => options,
+        }
+    }
+}
+
+impl fmt::Debug for Preprocessing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.options().fmt(f)
+    }
+}
+
+impl Lowering {
+    fn request<'a>(&'a self, name: &'a str) -> Request<'a> {
+        let Lowering { clients, places, allow_hangs, preprocessing } = self;
+        let clients = Some(&clients[..]).filter(|all| !all.is_empty());
+        let preprocessing = preprocessing.options();
+        Request { name, clients, places: *places, allow_hangs: *allow_hangs, preprocessing }
+    }
 }
 
 impl Source {
-    /// Parses a text. The extension of the name determines the language: `.fp` or `.litmus`.
+    /// Parses a text. The extension of the name determines the language: `.fp`, `.litmus`
+    /// or `.c`.
     pub fn parse(name: &str, text: &str) -> Result<Source, SourceError> {
         Source::parse_with(name, text, Lowering::default())
     }
@@ -132,27 +219,36 @@ impl Source {
         lowering: Lowering,
         mut diagnostics: Diagnostics,
     ) -> Result<Source, SourceError> {
-        let Lowering { clients, places, allow_hangs } = lowering;
-        let replaced = Some(&clients[..]).filter(|all| !all.is_empty());
-        let request = Request { clients: replaced, places, allow_hangs };
+        let included = Included::default();
         let programs = if diagnostics.has_errors() {
             None
         } else {
-            frontend.lower_for(&text, &request, &mut diagnostics)
+            let request = lowering.request(name);
+            let preprocessing = request.preprocessing;
+            let find_file = |from: &str, name: &str, angled: bool| {
+                included.find(preprocessing.find_file, (from, name, angled))
+            };
+            let preprocessing = PreprocessOptions { find_file: &find_file, ..preprocessing };
+            frontend.lower_for(&text, &Request { preprocessing, ..request }, &mut diagnostics)
         };
+        let preprocessing = PreprocessingRecord {
+            defines: lowering.preprocessing.defines.clone(),
+            forced_includes: lowering.preprocessing.forced_includes.clone(),
+            files: included.0.into_inner(),
+        };
+        let lowering = Lowering { preprocessing: preprocessing.clone().into(), ..lowering };
         let name = name.to_string();
         match programs {
             Some(mut programs) => {
-                if allow_hangs {
+                if lowering.allow_hangs {
                     programs.iter_mut().for_each(Problem::allow_hangs);
                 }
                 Ok(Source {
                     name,
                     text,
                     frontend,
-                    clients,
-                    has_places: places,
-                    allow_hangs,
+                    lowering,
+                    preprocessing,
                     programs,
                     warnings: diagnostics,
                 })
@@ -191,18 +287,22 @@ impl Source {
         self.frontend.name() == "litmus"
     }
 
-    /// Returns the clients that replace those in the text, if any.
-    pub fn clients(&self) -> &[String] {
-        &self.clients
+    /// Returns the macros and the included files of a C program.
+    pub fn preprocessing(&self) -> &PreprocessingRecord {
+        &self.preprocessing
+    }
+
+    /// Returns the options with which the text was lowered.
+    pub(crate) fn request(&self) -> Request<'_> {
+        self.lowering.request(&self.name)
     }
 
     /// Returns the source with the places for fences marked.
     pub(crate) fn with_places(&self) -> Cow<'_, Source> {
-        if self.has_places {
+        if self.lowering.places {
             return Cow::Borrowed(self);
         }
-        let Source { clients, allow_hangs, .. } = self.clone();
-        let lowering = Lowering { clients, places: true, allow_hangs };
+        let lowering = Lowering { places: true, ..self.lowering.clone() };
         let text = self.text.clone();
         let lowered = Source::lower(&self.name, text, self.frontend, lowering, Diagnostics::new());
         Cow::Owned(lowered.expect("marking places does not make a text invalid"))

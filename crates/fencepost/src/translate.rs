@@ -1,6 +1,6 @@
 //! `fencepost translate`: translates programs for tools that assume sequential consistency.
 
-use crate::args::{Bounds, Format, Hangs, Search};
+use crate::args::{Bounds, CPrograms, Format, Hangs, Search};
 use crate::check::{self, Batch};
 use crate::exit::{self, Exit};
 use crate::guard::catch_panic_while;
@@ -94,6 +94,9 @@ pub(crate) struct Options {
     #[command(flatten)]
     hangs: Hangs,
 
+    #[command(flatten)]
+    c: CPrograms,
+
     /// Run this tool on the translation and print its verdict about the program
     #[arg(long, value_enum, value_name = "TOOL")]
     run: Option<Tool>,
@@ -184,7 +187,7 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
         return Err(TranslateError::LitmusOfSimulation.to_string());
     }
     if options.run.is_none() || options.output.is_some() {
-        let file = InputFile::read(&options.file)?;
+        let file = InputFile::read(&options.file, &options.c)?;
         let clients: Vec<String> = options.client.iter().cloned().collect();
         let task = format!("translating {}", file.name);
         let translated = catch_panic_while(task, || {
@@ -221,6 +224,7 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
                 models: vec![simulated(options).into()],
                 clients: options.client.iter().cloned().collect(),
                 allow_hangs: options.hangs.allow_hangs,
+                c: options.c.clone(),
                 format: options.format,
                 accept_bounded: options.accept_bounded,
                 trace_dir: options.trace_dir.clone(),

@@ -35,6 +35,7 @@ pub use fences::FenceSyntax;
 pub use fp::FpFrontend;
 pub use litmus::LitmusFrontend;
 
+use c::PreprocessOptions;
 use fencepost_ir::{Diagnostics, Placement, Problem, Program, WrittenFences};
 
 /// The front end of a source language.
@@ -84,6 +85,10 @@ pub trait Frontend: Sync {
 /// Options for lowering a source text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'a> {
+    /// The name of the file, for messages. May be empty.
+    pub name: &'a str,
+    /// Macros and included files, for C.
+    pub preprocessing: PreprocessOptions<'a>,
     /// Clients that replace the clients of the file.
     pub clients: Option<&'a [String]>,
     /// Whether to mark the places where a fence can be inserted ([`fencepost_ir::place`]).

@@ -18,8 +18,8 @@ pub struct LoweredSource<'a> {
     pub frontend: &'static dyn Frontend,
     /// The source text.
     pub text: &'a str,
-    /// The requested clients. If empty, the clients of the source text are used.
-    pub clients: &'a [String],
+    /// The options with which the source text was lowered.
+    pub request: Request<'a>,
     /// The problems lowered from the source text, with places.
     pub problems: &'a [Problem],
 }
@@ -55,8 +55,7 @@ impl LoweredSource<'_> {
 
     /// Compiles a modified text for the same clients, without places.
     pub fn compile(&self, text: &str) -> Result<Vec<Problem>, EditError> {
-        let clients = Some(self.clients).filter(|clients| !clients.is_empty());
-        let request = Request { clients, ..Request::default() };
+        let request = Request { places: false, ..self.request };
         let mut diagnostics = Diagnostics::new();
         let problems = self.frontend.lower_for(text, &request, &mut diagnostics);
         let problems = problems.ok_or(EditError::Rejected(diagnostics))?;

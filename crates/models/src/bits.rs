@@ -64,20 +64,26 @@ impl Writer {
     /// # Panics
     /// Panics if the value is outside the field's range. Then the range analysis is wrong, and
     /// different states could get the same packed form.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, field: Field, value: Value) {
         let offset = value.wrapping_sub(field.min) as u64;
         assert!(offset <= field.span, "a packed value is within its computed range");
         if field.bits <= 32 {
             self.put_bits(offset, field.bits);
         } else {
-            self.put_bits(offset & LOW, 32);
-            self.put_bits(offset >> 32, field.bits - 32);
+            self.put_wide(offset, field.bits);
         }
     }
 
+    /// Appends more than 32 bits. Not inlined: few fields are that wide.
+    #[cold]
+    fn put_wide(&mut self, offset: u64, bits: u32) {
+        self.put_bits(offset & LOW, 32);
+        self.put_bits(offset >> 32, bits - 32);
+    }
+
     /// Appends at most 32 bits.
-    #[inline]
+    #[inline(always)]
     fn put_bits(&mut self, offset: u64, bits: u32) {
         self.word |= offset << self.used;
         self.used += bits;
@@ -148,18 +154,21 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the next value.
-    #[inline]
+    #[inline(always)]
     pub fn get(&mut self, field: Field) -> Value {
-        let offset = if field.bits <= 32 {
-            self.get_bits(field.bits)
-        } else {
-            self.get_bits(32) | self.get_bits(field.bits - 32) << 32
-        };
+        let offset =
+            if field.bits <= 32 { self.get_bits(field.bits) } else { self.get_wide(field.bits) };
         field.min.wrapping_add(offset as Value)
     }
 
+    /// Returns the next bits, more than 32. Not inlined: few fields are that wide.
+    #[cold]
+    fn get_wide(&mut self, bits: u32) -> u64 {
+        self.get_bits(32) | self.get_bits(bits - 32) << 32
+    }
+
     /// Returns the next bits, at most 32.
-    #[inline]
+    #[inline(always)]
     fn get_bits(&mut self, bits: u32) -> u64 {
         if self.available < bits {
             self.refill();

@@ -46,6 +46,44 @@ pub struct TraceFile {
     pub events: Vec<EventRecord>,
     /// The source text.
     pub source: String,
+    /// For a C program: its macros and included files.
+    #[serde(default, skip_serializing_if = "PreprocessingRecord::is_empty")]
+    pub preprocessing: PreprocessingRecord,
+}
+
+/// How a C program was preprocessed.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PreprocessingRecord {
+    /// Macro definitions: `NAME` or `NAME=VALUE`.
+    pub defines: Vec<String>,
+    /// Files that are included before the program.
+    pub forced_includes: Vec<String>,
+    /// The files that were included.
+    pub files: Vec<IncludedFile>,
+}
+
+/// A file that a C program includes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IncludedFile {
+    /// The name of the including file.
+    pub from: String,
+    /// The name in the directive.
+    pub name: String,
+    /// Whether the name is in `<...>`.
+    pub angled: bool,
+    /// The name of the file for messages.
+    pub file: String,
+    /// The text of the file.
+    pub text: String,
+}
+
+impl PreprocessingRecord {
+    /// Returns whether nothing is recorded.
+    pub fn is_empty(&self) -> bool {
+        *self == PreprocessingRecord::default()
+    }
 }
 
 /// A complete definition of a memory model.
@@ -215,6 +253,7 @@ impl TraceFile {
             steps: trace.steps.iter().map(|step| StepRecord::new(program, step)).collect(),
             events: events(trace_rows),
             source: source.into(),
+            preprocessing: PreprocessingRecord::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The options of `fencepost infer`.
 
 use super::{Abstract, Format, Hangs, Search, Verifier, parse_cost, parse_kind};
+use crate::args::CPrograms;
 use crate::exit;
 use clap::ValueEnum;
 use fencepost_infer::fence_costs::FenceKind;
@@ -77,6 +78,9 @@ pub(crate) struct Infer {
 
     #[command(flatten)]
     pub(crate) hangs: Hangs,
+
+    #[command(flatten)]
+    pub(crate) c: CPrograms,
 
     /// Repair a library for the clients in this file, one per line (`fencepost clients` prints such
     /// a file); `-` means standard input

@@ -21,7 +21,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Exit {
     let (clients, allow_hangs) = (options.client.clone(), options.hangs.allow_hangs);
-    let lowering = Lowering { clients, places: true, allow_hangs };
+    let lowering = Lowering { clients, places: true, allow_hangs, ..Lowering::default() };
     let Ok(source) = file.parse_with(lowering, output) else { return Exit::Unusable };
     let (problems, condition) = source.programs_to_repair();
     let name = display_path(&options.certificate);

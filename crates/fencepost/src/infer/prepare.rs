@@ -2,7 +2,7 @@
 //! together.
 
 use super::report_error;
-use crate::args::{self, Format, Infer, Search, Verifier};
+use crate::args::{self, CPrograms, Format, Infer, Search, Verifier};
 use crate::input::{self, InputFile, PrintedErrors};
 use crate::output::Output;
 use crate::reader::{read_stdin_text, read_text};
@@ -21,6 +21,8 @@ pub(crate) struct Job {
     pub(crate) models: Vec<String>,
     pub(crate) client: Vec<String>,
     pub(crate) allow_hangs: bool,
+    /// How a C program is preprocessed.
+    pub(crate) c: CPrograms,
     /// A file with further clients.
     pub(crate) clients: Option<PathBuf>,
     pub(crate) repair: RepairOptions,
@@ -59,6 +61,7 @@ impl From<&Infer> for Job {
             models: options.model.clone(),
             client: options.client.clone(),
             allow_hangs: options.hangs.allow_hangs,
+            c: options.c.clone(),
             clients: options.clients.clone(),
             repair: RepairOptions {
                 method,
@@ -133,8 +136,8 @@ pub(super) fn read(job: &Job, output: &Output) -> Result<Input, Vec<InputError>>
         add_error(option, message);
     }
     let clients = clients(job, output).map_err(|m| add_error("--clients", m)).ok();
-    let file =
-        InputFile::read(&job.file).map_err(|m| add_error(&input::display_path(&job.file), m));
+    let file = InputFile::read(&job.file, &job.c)
+        .map_err(|m| add_error(&input::display_path(&job.file), m));
     if job.write && job.file != stdin && file.as_ref().is_ok_and(|file| file.path.is_none()) {
         let message = "--write cannot change a pipe or a device: use -o FILE";
         add_error("--write", message.into());
@@ -142,7 +145,8 @@ pub(super) fn read(job: &Job, output: &Output) -> Result<Input, Vec<InputError>>
     let (Some(models), Some(clients), Ok(file), []) = (models, clients, file, &errors[..]) else {
         return Err(errors);
     };
-    let lowering = Lowering { clients, places: true, allow_hangs: job.allow_hangs };
+    let lowering =
+        Lowering { clients, places: true, allow_hangs: job.allow_hangs, ..Lowering::default() };
     let source = file.parse_with(lowering, output);
     let source = source.map_err(|PrintedErrors(errors)| errors)?;
     Ok(Input { source, path: file.path, models })

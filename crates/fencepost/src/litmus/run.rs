@@ -7,7 +7,7 @@
 //! A test with many threads may have too many states for any limit. So a depth-first search looks
 //! for a run that decides the condition before the search of all states goes on.
 
-use crate::args::Search;
+use crate::args::{CPrograms, Search};
 use crate::exit::Exit;
 use crate::guard::catch_panic;
 use crate::input::{self, InputFile};
@@ -196,7 +196,7 @@ pub(super) struct ReadTest {
 
 /// Reads a test.
 pub(super) fn read(path: &Path, paint: Paint) -> ReadTest {
-    let source = match InputFile::read(path) {
+    let source = match InputFile::read(path, &CPrograms::default()) {
         Ok(source) => source,
         Err(message) => {
             let messages = format!("{}: {message}\n", paint.bad("error"));

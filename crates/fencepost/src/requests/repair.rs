@@ -311,7 +311,7 @@ impl<'s> PreparedRepair<'s> {
         LoweredSource {
             frontend: source.frontend(),
             text: source.text(),
-            clients: source.clients(),
+            request: source.request(),
             problems: &self.problems,
         }
     }
@@ -520,13 +520,14 @@ impl Repaired<'_> {
         let run = model.replay(&compiled, settings.reductions, evidence.trace()?).ok()?;
         let rows = TraceRows::new(&compiled, Cow::Owned(run));
         let message = describe_claim(&compiled, claim_of_run(&rows)?, Some(&rows));
-        Some(TraceFile::new(
+        let file = TraceFile::new(
             env!("CARGO_PKG_VERSION"),
             (source.name(), text),
             (model, settings.reductions),
             &rows,
             message,
-        ))
+        );
+        Some(TraceFile { preprocessing: source.preprocessing().clone(), ..file })
     }
 }
 

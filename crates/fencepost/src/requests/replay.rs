@@ -78,11 +78,16 @@ pub fn replay(text: &str) -> Result<Replayed, ReplayError> {
     let extension = Path::new(&file.file).extension().and_then(|end| end.to_str());
     let extension = match extension {
         Some("litmus") => "litmus",
+        Some("c") => "c",
         _ => "fp",
     };
     // The client may have been given on the command line instead of in the source.
     let clients = Some(file.client.clone()).filter(|client| !client.is_empty());
-    let lowering = Lowering { clients: clients.into_iter().collect(), ..Lowering::default() };
+    let lowering = Lowering {
+        clients: clients.into_iter().collect(),
+        preprocessing: file.preprocessing.clone().into(),
+        ..Lowering::default()
+    };
     let name = printable(&file.file);
     let source = Source::from_bytes(&name, file.source.as_bytes(), extension, lowering)
         .map_err(ReplayError::Source)?;

@@ -3,10 +3,10 @@
 use fencepost_ir::{Diagnostics, Placement, Problem, Program, WrittenFences};
 
 use super::check::check;
+use super::fences;
 use super::lower::lower;
 use super::parse::parse_unit;
-use super::preprocess::PreprocessOptions;
-use crate::edit::{EditError, TextEdit};
+use crate::edit::{EditError, TextEdit, blocks};
 use crate::{FenceSyntax, Frontend, Request};
 
 /// The front end for `.c` files.
@@ -28,27 +28,21 @@ impl Frontend for CFrontend {
         request: &Request<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Problem>> {
-        compile(source, &PreprocessOptions::default(), request, diagnostics).map(|p| vec![p])
+        compile(source, request, diagnostics).map(|problem| vec![problem])
     }
 
-    fn fences(&self, _source: &str) -> FenceSyntax {
-        FenceSyntax {
-            language: "C",
-            fences: Vec::new(),
-            drain: None,
-            has_blocks: true,
-            located_by_thread: false,
-        }
+    fn fences(&self, source: &str) -> FenceSyntax {
+        fences::syntax(source)
     }
 
     fn insert(
         &self,
-        _source: &str,
-        _program: &Program,
-        _placement: &Placement,
-        _written: WrittenFences,
+        source: &str,
+        program: &Program,
+        placement: &Placement,
+        written: WrittenFences,
     ) -> Result<Vec<TextEdit>, EditError> {
-        Err(EditError::Unreadable)
+        blocks::insert(&fences::syntax(source), source, program, placement, written)
     }
 }
 
@@ -58,12 +52,12 @@ impl Frontend for CFrontend {
 /// If the result is not well-formed. That is a bug of this crate.
 pub fn compile(
     source: &str,
-    options: &PreprocessOptions<'_>,
     request: &Request<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Problem> {
     let mut own = Diagnostics::new();
-    let (map, unit) = parse_unit("main.c", source, options, &mut own);
+    let name = if request.name.is_empty() { "main.c" } else { request.name };
+    let (map, unit) = parse_unit(name, source, &request.preprocessing, &mut own);
     let mut problem = None;
     if !own.has_errors()
         && let Some(program) = check(&unit, &map, &mut own)

@@ -11,8 +11,8 @@
 //! - Its functions are dropped if the user defines the same name, and a mere declaration of the user
 //!   is dropped in favour of the function here ([`super::parse::overrides`]).
 //! - Its macros are replaced by a `#define` of the user without a warning. A macro also ends where
-//!   the user declares a function that the same file defines, and is not used for members. Where
-//!   the user only declares the function, the macro stays.
+//!   the user declares a function with its name, and is not used for members. The functions of
+//!   verifiers stay if the user declares but does not define them.
 
 /// The name of the file with the predefined macros.
 pub const PREDEFINED: &str = "fencepost-predefined.h";

@@ -14,12 +14,14 @@
 //! - [`typed`]: the tree with types, sizes and conversions.
 //! - [`lower`](mod@lower): builds the program representation.
 //! - [`orders`]: the values of memory orders.
+//! - [`fences`]: the fences that inference inserts.
 //! - [`frontend`]: all steps together.
 //! - [`codes`]: the codes of diagnostics.
 
 pub mod ast;
 pub mod check;
 pub mod codes;
+mod fences;
 pub mod frontend;
 pub mod headers;
 pub mod literals;

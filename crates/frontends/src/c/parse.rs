@@ -69,8 +69,12 @@ pub fn parse_unit(
     options: &PreprocessOptions<'_>,
     diagnostics: &mut Diagnostics,
 ) -> (SourceMap, Unit) {
-    let Preprocessed { map, tokens, spellings, diagnostics: found } =
+    let Preprocessed { map, tokens, spellings, diagnostics: found, partial } =
         preprocess(main_name, text, options);
+    if partial {
+        map.report(&found, diagnostics);
+        return (map, Unit::default());
+    }
     let mut parser = Parser::new(&map, &tokens, &spellings, found);
     let items = parser.items();
     let found = parser.diagnostics;
@@ -228,10 +232,10 @@ impl<'a> Parser<'a> {
     fn unknown_character(&mut self, found: Token) -> SyntaxError {
         let text: String = self.text(found).chars().take(20).collect();
         let text = text.escape_debug().to_string();
-        let hint = match text.as_str() {
-            "\\'" | "\\\"" | "'" | "\"" => "close the character or string on the same line",
-            "@" | "`" | "\\\\" => "remove this text, or put it into a comment: `/* ... */`",
-            _ => "use only ASCII letters, digits and `_` in names",
+        let hint = match text.trim_start_matches('\\').chars().next() {
+            Some('\'' | '"') => "close the character or string on the same line",
+            Some(c) if !c.is_ascii() => "use only ASCII letters, digits and `_` in names",
+            Some(_) | None => "remove this text, or put it into a comment: `/* ... */`",
         };
         self.error(codes::UNKNOWN_CHARACTER, found.span, format!("unexpected text `{text}`"))
             .label("not part of C")

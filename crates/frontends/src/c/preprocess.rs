@@ -40,7 +40,7 @@ use include::OpenFile;
 use macros::Macro;
 
 /// How many tokens may be read or produced in total.
-pub const MAX_TOKENS: u32 = 2_000_000;
+pub const MAX_TOKENS: u32 = 1_000_000;
 
 /// How many files may be open at the same time.
 pub const MAX_INCLUDE_DEPTH: usize = 200;
@@ -67,6 +67,14 @@ pub struct PreprocessOptions<'a> {
     pub find_file: &'a FindFile<'a>,
 }
 
+impl std::fmt::Debug for PreprocessOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("PreprocessOptions");
+        shown.field("defines", &self.defines).field("forced_includes", &self.forced_includes);
+        shown.finish_non_exhaustive()
+    }
+}
+
 impl Default for PreprocessOptions<'_> {
     /// No definitions, and only our own headers.
     fn default() -> Self {
@@ -85,6 +93,8 @@ pub struct Preprocessed {
     pub spellings: Spellings,
     /// The messages, with spans in any file.
     pub diagnostics: Diagnostics,
+    /// Whether the tokens are only a part of the program, because a limit was reached.
+    pub partial: bool,
 }
 
 /// Preprocesses a file.
@@ -100,6 +110,7 @@ pub fn preprocess(main_name: &str, text: &str, options: &PreprocessOptions<'_>) 
         tokens,
         spellings: preprocessor.spellings,
         diagnostics: preprocessor.diagnostics,
+        partial: preprocessor.abandoned,
     }
 }
 

@@ -55,7 +55,6 @@ pub(super) fn select(condition: Val, a: Val, b: Val) -> Val {
     }
 }
 
-
 /// Returns whether the evaluation of an expression may fault.
 pub(super) fn can_fault(value: &Val) -> bool {
     match value {
@@ -298,8 +297,7 @@ pub(super) fn element(pointer: Val, index: Val, size: Value) -> Val {
     match index.as_const().and_then(|index| index.checked_mul(size)) {
         Some(bytes) => offset(pointer, bytes),
         None => {
-            let bytes =
-                if size == 1 { index } else { wide(WideOp::Mul, index, Expr::Const(size)) };
+            let bytes = if size == 1 { index } else { wide(WideOp::Mul, index, Expr::Const(size)) };
             wide(WideOp::Add, pointer, bytes)
         }
     }

@@ -73,7 +73,15 @@ impl<'p> Lowerer<'_, 'p> {
                 None => self.converted(amount, ty),
             };
             let yields = if *yields_old { Yields::Old } else { Yields::New };
-            return self.fetch(&cell, ty, *op, amount, MemoryOrder::SeqCst, (yields, is_used), span);
+            return self.fetch(
+                &cell,
+                ty,
+                *op,
+                amount,
+                MemoryOrder::SeqCst,
+                (yields, is_used),
+                span,
+            );
         }
         let in_block = *access == Access::SeqCst && is_memory;
         let order = if in_block { MemoryOrder::Relaxed } else { order_of_access(*access) };
@@ -241,11 +249,7 @@ impl<'p> Lowerer<'_, 'p> {
             let Cell::Register(reg, _) = cell else { return Expr::Const(0) };
             let old = self.register_value(reg);
             let old = self.keep(old, ty, span);
-            let new = super::arithmetic::select(
-                equal(old.clone(), expected),
-                desired,
-                old.clone(),
-            );
+            let new = super::arithmetic::select(equal(old.clone(), expected), desired, old.clone());
             self.assign(reg, new, span, 0);
             return old;
         };
@@ -358,7 +362,8 @@ impl<'p> Lowerer<'_, 'p> {
         let (success, failure) = (self.order(success), self.order(failure));
         let scalar = scalar_type(&ty).unwrap_or(POINTER);
         let known = self.load(&holder, &ty, MemoryOrder::Relaxed, expected.span);
-        let exchange = |expected| Exchange { cell, ty: scalar, expected, desired, success, failure };
+        let exchange =
+            |expected| Exchange { cell, ty: scalar, expected, desired, success, failure };
         let label = self.label(span, "old value", 0);
         if let Cell::Register(reg, _) = holder {
             if self.pass.plan.unused_old_values.contains(&(self.thread, label)) {

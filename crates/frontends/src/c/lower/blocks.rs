@@ -11,8 +11,8 @@
 use fencepost_ir::{Expr, Op, Span};
 
 use super::arithmetic::Val;
-use crate::c::codes;
 use super::thread::{Lowerer, Prefix};
+use crate::c::codes;
 
 /// The largest number of statements of the prefix.
 const MAX_PREFIX: usize = 5_000;
@@ -49,7 +49,7 @@ impl Lowerer<'_, '_> {
         if self.prefix == Prefix::None || !self.is_live() {
             return;
         }
-        if self.conditional > 0 || self.may_skip {
+        if self.is_conditional() {
             self.pass.next.simple_prefix = true;
         }
         self.prefix = Prefix::None;

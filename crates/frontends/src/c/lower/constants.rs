@@ -134,4 +134,3 @@ impl Evaluator<'_> {
         }
     }
 }
-

@@ -7,10 +7,10 @@ use fencepost_ir::{Expr, Span};
 
 use super::access::pointee_type;
 use super::arithmetic::Val;
-use crate::c::codes;
 use super::layout::{Scalar, limits, size_of};
 use super::places::{Spot, move_spot};
 use super::thread::Lowerer;
+use crate::c::codes;
 use crate::c::typed::{Expr as TypedExpr, Type, TypeKind};
 use crate::orders::MemoryOrder;
 
@@ -113,9 +113,10 @@ impl<'p> Lowerer<'_, 'p> {
                 && let Some(object) = self.pass.memory.object(*id)
                 && offset + size <= object.size
             {
-                let inside = object.scalars.iter().filter(|scalar| {
-                    (*offset..offset + size).contains(&scalar.offset)
-                });
+                let inside = object
+                    .scalars
+                    .iter()
+                    .filter(|scalar| (*offset..offset + size).contains(&scalar.offset));
                 let moved = inside
                     .map(|scalar| Scalar { offset: scalar.offset - offset, ..scalar.clone() });
                 return Some(moved.collect());

@@ -37,7 +37,12 @@ impl<'p> Lowerer<'_, 'p> {
                 self.swap(&cell, Self::scalar_of(&ty), value, order, (span, is_used))
             }
             Intrinsic::AtomicCompareExchange {
-                pointer, expected, desired, success, failure, ..
+                pointer,
+                expected,
+                desired,
+                success,
+                failure,
+                ..
             } => self.compare_exchange((pointer, expected, desired), (success, failure), span),
             Intrinsic::AtomicCompareSwap { pointer, expected, desired, order, yields } => {
                 let operands = (pointer, expected, desired);

@@ -12,7 +12,6 @@ use fencepost_ir::{
 
 use super::aux;
 use super::cleanup;
-use crate::c::codes;
 use super::constants;
 use super::effects::Effects;
 use super::expressions::Value;
@@ -25,6 +24,7 @@ use super::state::Known;
 use super::thread::{Lowerer, Prefix};
 use super::threads::Start;
 use crate::Request;
+use crate::c::codes;
 use crate::c::source_map::{FileKind, SourceMap};
 use crate::c::typed::{self, FunctionId, Type, TypeKind};
 use crate::fp::limits;
@@ -138,6 +138,7 @@ impl<'p> Pass<'p> {
             sites: Vec::new(),
             conditional: 0,
             may_skip: false,
+            may_return: false,
             loops: 0,
             prefix: Prefix::None,
             depth: 0,
@@ -154,7 +155,9 @@ impl<'p> Pass<'p> {
         };
         let (span, close) = (function.span, function.close);
         let argument = if thread == 0 {
-            lowerer.open_prefix(span);
+            if !lowerer.pass.plan.no_prefix {
+                lowerer.open_prefix(span);
+            }
             Expr::Const(0)
         } else {
             lowerer.begin_thread(&start, span)
@@ -196,7 +199,11 @@ impl<'p> Pass<'p> {
         span: Span,
     ) -> Option<u32> {
         if self.starts.len() as u64 >= limits::THREADS {
-            self.stop(codes::PROGRAM_TOO_LARGE, span, "the program creates too many threads".into());
+            self.stop(
+                codes::PROGRAM_TOO_LARGE,
+                span,
+                "the program creates too many threads".into(),
+            );
             return None;
         }
         self.starts.push(Start { function, argument, is_certain: true, creator });
@@ -323,7 +330,12 @@ impl<'p> Pass<'p> {
                 "use members at the same place",
             ),
             LayoutError::TooLarge => {
-                self.error(codes::PROGRAM_TOO_LARGE, span, "this object is too large".into(), "make it smaller");
+                self.error(
+                    codes::PROGRAM_TOO_LARGE,
+                    span,
+                    "this object is too large".into(),
+                    "make it smaller",
+                );
             }
         }
     }
@@ -403,7 +415,7 @@ impl<'p> Pass<'p> {
     }
 
     /// Returns the problem.
-    pub(super) fn problem(mut self, diagnostics: &mut Diagnostics) -> Option<Problem> {
+    pub(super) fn problem(mut self, diagnostics: &mut Diagnostics) -> Problem {
         let names = self.thread_names();
         let mut locations = std::mem::take(&mut self.memory.locations);
         let count = locations.len();
@@ -428,8 +440,7 @@ impl<'p> Pass<'p> {
         self.rename_labels(&mut program);
         diagnostics.append(self.diagnostics);
         let properties = vec![Property::Assertions];
-        let problem = Problem { program, properties, observed, ..Problem::default() };
-        Some(problem)
+        Problem { program, properties, observed, ..Problem::default() }
     }
 
     /// Returns the names of the threads: `main`, `f`, `f(1)`.
@@ -453,10 +464,8 @@ impl<'p> Pass<'p> {
     fn observed(&self, count: usize) -> Vec<Observable> {
         let mut observed = Vec::new();
         for (at, global) in self.program.globals.iter().enumerate() {
-            let is_users = self
-                .sources
-                .file(global.span)
-                .is_some_and(|file| file.kind != FileKind::BuiltIn);
+            let is_users =
+                self.sources.file(global.span).is_some_and(|file| file.kind != FileKind::BuiltIn);
             let id = ObjectId::Global(at as u32);
             let base = self.memory.object(id).and_then(|object| object.base);
             if let (true, Some(base), Some(_)) = (is_users, base, scalar_type(&global.ty))

@@ -7,10 +7,10 @@
 use fencepost_ir::{Address, BinOp, Expr, Loc, Pointer, Reg, Span, Value, WideOp};
 
 use super::arithmetic::{Val, binary, element, offset, select};
-use crate::c::codes;
 use super::layout::{POINTER, scalar_type, size_of};
 use super::plan::ObjectId;
 use super::thread::{Lowerer, Slot};
+use crate::c::codes;
 use crate::c::typed::{
     Expr as TypedExpr, ExprKind, IntType, Place, PlaceKind, Type, TypeKind, Variable, VariableId,
 };
@@ -219,10 +219,10 @@ impl<'p> Lowerer<'_, 'p> {
                 );
             }
         }
-        if ty.bits < 64 && self.pass.memory.reaches_sign(ty.bits, !ty.signed, &self.pass.plan) {
+        if ty.bits < 64 && self.pass.effects.has_both_signs(ty.bits) {
             self.pass.next.mixed_signs.insert(ty.bits);
         }
-        let targets = self.pass.memory.targets(ty.bits);
+        let targets = self.pass.memory.targets(ty);
         let at = Address::through(Pointer { value, targets });
         Cell::Memory { at, scalar: None, ty: None }
     }
@@ -330,9 +330,10 @@ impl<'p> Lowerer<'_, 'p> {
     pub(super) fn is_private(&self, at: &Address) -> bool {
         at.as_fixed().is_some_and(|loc| {
             super::aux::is_auxiliary(loc)
-                || self.pass.scalar_of(loc).is_some_and(|(id, scalar)| {
-                    self.pass.plan.is_private(self.thread, id, scalar)
-                })
+                || self
+                    .pass
+                    .scalar_of(loc)
+                    .is_some_and(|(id, scalar)| self.pass.plan.is_private(self.thread, id, scalar))
         })
     }
 }

@@ -2,8 +2,9 @@
 
 use super::scopes::Meaning;
 use super::specifiers::Position;
-use super::{ParseResult, Parser};
+use super::{ParseResult, Parser, SyntaxError};
 use crate::c::ast::{Declarator, Derivation, Name, Parameter, Parameters, Qualifiers};
+use crate::c::codes;
 use crate::c::tokens::Tok;
 
 /// Whether a declarator has a name.
@@ -137,6 +138,7 @@ impl Parser<'_> {
             self.advance();
             return Ok(Parameters::default());
         }
+        self.refuse_names_only()?;
         self.scopes.open();
         let mut parameters = Parameters::default();
         loop {
@@ -152,6 +154,31 @@ impl Parser<'_> {
         self.scopes.close();
         self.expect(Tok::RParen, "`)`")?;
         Ok(parameters)
+    }
+
+    /// Reports the parameters of an old-style definition: `f(a, b) int a, b; { ... }`.
+    fn refuse_names_only(&mut self) -> ParseResult<()> {
+        let rest = self.tokens.get(self.at..).unwrap_or_default();
+        let length = rest.iter().position(|t| !matches!(t.kind, Tok::Name | Tok::Comma));
+        let length = length.unwrap_or(rest.len());
+        let names_only = rest[..length].iter().enumerate().all(|(at, token)| {
+            (token.kind == Tok::Comma) == (at % 2 == 1)
+                && self.meaning(*token) != Some(Meaning::Type)
+        });
+        let is_definition =
+            self.peek_at(length) == Tok::RParen && self.is_type_at(length + 1) && length > 0;
+        if !names_only || !is_definition {
+            return Ok(());
+        }
+        let span = self.span();
+        self.at += length;
+        while !matches!(self.peek(), Tok::LBrace | Tok::End) {
+            self.advance();
+        }
+        self.error(codes::NOT_SUPPORTED, span, "old-style parameters are not supported")
+            .label("the type is missing")
+            .hint("write the types in the parentheses: `int f(int x) { ... }`");
+        Err(SyntaxError)
     }
 
     fn parameter(&mut self) -> ParseResult<Parameter> {

@@ -138,7 +138,7 @@ impl Parser<'_> {
 
     /// Parses a cast or an expression that binds tighter.
     fn cast(&mut self) -> ParseResult<Expr> {
-        if self.peek() != Tok::LParen || !self.is_type_at(1) {
+        if self.peek() != Tok::LParen || !(self.is_type_at(1) || self.unknown_cast()) {
             return self.unary();
         }
         let start = self.advance().span;
@@ -152,6 +152,20 @@ impl Parser<'_> {
         self.set_height(self.height + 1)?;
         let span = start.to(operand.span);
         Ok(Expr { kind: ExprKind::Cast { ty, operand }, span })
+    }
+
+    /// Returns whether the current `(` begins a cast to a type that is not known: `(name *)`, or
+    /// `(name)` before a name or a number.
+    fn unknown_cast(&self) -> bool {
+        let name = self.tokens.get(self.at + 1).filter(|token| token.kind == Tok::Name);
+        if name.is_none_or(|name| self.meaning(*name).is_some()) {
+            return false;
+        }
+        match self.peek_at(2) {
+            Tok::Star => matches!(self.peek_at(3), Tok::RParen | Tok::Star),
+            Tok::RParen => matches!(self.peek_at(3), Tok::Name | Tok::Number),
+            _ => false,
+        }
     }
 
     fn unary(&mut self) -> ParseResult<Expr> {

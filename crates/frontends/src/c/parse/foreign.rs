@@ -1,6 +1,7 @@
 //! Hints for usual mistakes: C++ in a C program, and types whose header is missing.
 
-use super::{Parser, SyntaxError};
+use super::scopes::Meaning;
+use super::{ParseResult, Parser, SyntaxError};
 use crate::c::codes;
 use crate::c::tokens::{Tok, Token};
 
@@ -70,12 +71,12 @@ fn header_of(name: &str) -> Option<&'static str> {
 }
 
 impl Parser<'_> {
-    /// Reports a type that is not declared.
-    pub(super) fn unknown_type(&mut self, token: Token) {
+    /// Reports a type that is not declared. Parsing continues as if it were, except after a word of
+    /// C++.
+    pub(super) fn unknown_type(&mut self, token: Token) -> ParseResult<()> {
         let text = self.text(token);
         if let Some((_, hint)) = WORDS.iter().find(|(word, _)| **word == *text) {
-            self.cplusplus(token, &format!("`{text}`"), hint);
-            return;
+            return Err(self.cplusplus(token, &format!("`{text}`"), hint));
         }
         let hint = match header_of(&text) {
             Some(header) => format!("add `#include <{header}>`"),
@@ -84,9 +85,11 @@ impl Parser<'_> {
         self.error(codes::UNKNOWN_TYPE, token.span, format!("there is no type `{text}`"))
             .label("not declared")
             .hint(hint);
+        self.scopes.declare_in_file(&text, Meaning::Type);
+        Ok(())
     }
 
-    fn cplusplus(&mut self, token: Token, what: &str, hint: &str) -> SyntaxError {
+    pub(super) fn cplusplus(&mut self, token: Token, what: &str, hint: &str) -> SyntaxError {
         self.error(codes::CPLUSPLUS, token.span, format!("this is C++: {what}"))
             .label("not part of C")
             .hint(hint);

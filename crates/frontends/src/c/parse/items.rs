@@ -113,26 +113,8 @@ impl Parser<'_> {
         if self.peek() == Tok::LBrace {
             return self.function(specifiers, declarator, start).map(Some);
         }
-        self.refuse_old_style(&declarator)?;
         self.declaration_rest(specifiers, Some(declarator), start)
             .map(|declaration| Some(Item::Declaration(declaration)))
-    }
-
-    /// Reports an old-style function definition: `int f(x) int x; { ... }`.
-    fn refuse_old_style(&mut self, declarator: &Declarator) -> ParseResult<()> {
-        let is_function = matches!(declarator.derivations.first(), Some(Derivation::Function(_)));
-        if is_function && self.begins_specifier() {
-            let span = self.span();
-            self.error(codes::NOT_SUPPORTED, span, "old-style parameters are not supported")
-                .label("expected `;` or `{`")
-                .hint("write the types in the parentheses: `int f(int x) { ... }`");
-            // The rest of the definition is not a statement.
-            while !matches!(self.peek(), Tok::LBrace | Tok::End) {
-                self.advance();
-            }
-            return Err(SyntaxError);
-        }
-        Ok(())
     }
 
     fn function(

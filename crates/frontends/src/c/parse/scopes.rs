@@ -53,6 +53,13 @@ impl Scopes {
         }
     }
 
+    /// Declares a name at file scope.
+    pub(super) fn declare_in_file(&mut self, name: &str, meaning: Meaning) {
+        if let Some(scope) = self.scopes.first_mut() {
+            scope.insert(name.to_string(), meaning);
+        }
+    }
+
     pub(super) fn meaning(&self, name: &str) -> Option<Meaning> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name).copied())
     }

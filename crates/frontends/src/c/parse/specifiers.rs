@@ -160,7 +160,7 @@ impl Parser<'_> {
                     ty = Some(self.nested(Self::composed_type)?);
                     continue;
                 }
-                Tok::Name if !has_type && self.is_type_name(token, position) => {
+                Tok::Name if !has_type && self.is_type_name(token, position)? => {
                     let text = self.text(token).to_string();
                     ty = Some(TypeSpecifier::Named(Name { text, span: token.span }));
                 }
@@ -193,10 +193,10 @@ impl Parser<'_> {
 
     /// Returns whether a name is the type of a declaration. Reports a name that can only be a type
     /// but is not known.
-    fn is_type_name(&mut self, token: Token, position: Position) -> bool {
+    fn is_type_name(&mut self, token: Token, position: Position) -> ParseResult<bool> {
         match self.meaning(token) {
-            Some(Meaning::Type) => return true,
-            Some(Meaning::Value) => return false,
+            Some(Meaning::Type) => return Ok(true),
+            Some(Meaning::Value) => return Ok(false),
             None => {}
         }
         let is_type = match self.peek_at(1) {
@@ -209,9 +209,9 @@ impl Parser<'_> {
             _ => false,
         };
         if is_type {
-            self.unknown_type(token);
+            self.unknown_type(token)?;
         }
-        is_type
+        Ok(is_type)
     }
 
     fn two_types(&mut self, token: Token) -> SyntaxError {
@@ -223,6 +223,10 @@ impl Parser<'_> {
     }
 
     fn no_type(&mut self, start: Span) -> SyntaxError {
+        let previous = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        if previous.is_some_and(|token| token.kind == Tok::Auto) {
+            return self.cplusplus(self.token(), "`auto` without a type", "write the type");
+        }
         // `static x = 1;`
         if self.previous().start >= start.start && self.peek() == Tok::Name && self.at > 0 {
             let token = self.token();

@@ -221,6 +221,9 @@ impl Evaluator<'_, '_> {
                 let value = literals::character(&self.preprocessor.text(token))?;
                 Value::signed(literals::sign_extend(value))
             }
+            kind if kind.is_word() && &*self.preprocessor.text(token) == "defined" => {
+                self.expanded_defined()?
+            }
             kind if kind.is_word() => {
                 // A function-like macro that is not defined.
                 if self.peek() == Some(Tok::LParen) {
@@ -236,6 +239,29 @@ impl Evaluator<'_, '_> {
         };
         self.depth -= 1;
         Ok(value)
+    }
+}
+
+impl Evaluator<'_, '_> {
+    /// Evaluates `defined(NAME)` that comes from a macro, after the expansion of `NAME`. C leaves
+    /// this open; compilers accept it.
+    fn expanded_defined(&mut self) -> Evaluated {
+        let open = self.eat(Tok::LParen);
+        let rest = self.tokens.get(self.at..).unwrap_or_default();
+        let length = if open {
+            rest.iter().position(|token| token.kind == Tok::RParen).unwrap_or(rest.len())
+        } else {
+            rest.len().min(1)
+        };
+        let undefined = match &rest[..length] {
+            [name] => name.kind.is_word() && !self.preprocessor.is_defined(*name),
+            _ => false,
+        };
+        self.at += length;
+        if open {
+            self.expect(Tok::RParen, ")")?;
+        }
+        Ok(Value::truth(!undefined))
     }
 }
 

@@ -84,7 +84,8 @@ impl Preprocessor<'_> {
     }
 
     /// Returns whether the name of a macro of the prelude means something of the user: a member, or
-    /// a function that the user declares. The macro ends if the file also defines the function.
+    /// a function that the user declares. The macro then ends, except that of a verifier's function
+    /// that the file does not define.
     fn is_own_name(&mut self, used: &Macro, token: Token, input: &Input) -> bool {
         if used.origin != Origin::Prelude || !input.files {
             return false;
@@ -95,7 +96,10 @@ impl Preprocessor<'_> {
         let rest = self.files.last().and_then(|file| file.tokens.get(file.at.saturating_sub(1)..));
         let rest = rest.unwrap_or_default();
         let named = rest.iter().enumerate().filter(|(_, other)| other.text == token.text);
-        if named.into_iter().any(|(at, _)| begins_definition(&rest[at + 1..])) {
+        // Verifiers define the functions that programs only declare. Other names are the user's.
+        let text = self.text(token);
+        let of_verifier = text.starts_with("__") || &*text == "reach_error";
+        if !of_verifier || named.into_iter().any(|(at, _)| begins_definition(&rest[at + 1..])) {
             self.macros.remove(&token.text);
         }
         true

@@ -24,12 +24,18 @@ pub struct HideSets {
     sets: Vec<Vec<Symbol>>,
     numbers: HashMap<Vec<Symbol>, HideSet>,
     unions: HashMap<(HideSet, HideSet), HideSet>,
+    additions: HashMap<(HideSet, Symbol), HideSet>,
 }
 
 impl Default for HideSets {
     fn default() -> Self {
         let numbers = HashMap::from([(Vec::new(), HideSet::EMPTY)]);
-        HideSets { sets: vec![Vec::new()], numbers, unions: HashMap::new() }
+        HideSets {
+            sets: vec![Vec::new()],
+            numbers,
+            unions: HashMap::new(),
+            additions: HashMap::new(),
+        }
     }
 }
 
@@ -55,11 +61,16 @@ impl HideSets {
 
     /// Adds a macro to a set.
     pub fn with(&mut self, set: HideSet, name: Symbol) -> HideSet {
+        if let Some(known) = self.additions.get(&(set, name)) {
+            return *known;
+        }
         let mut sorted = self.get(set).to_vec();
         if let Err(at) = sorted.binary_search(&name) {
             sorted.insert(at, name);
         }
-        self.intern(sorted)
+        let result = self.intern(sorted);
+        self.additions.insert((set, name), result);
+        result
     }
 
     /// Returns the union of two sets.

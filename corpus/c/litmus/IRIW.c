@@ -1,0 +1,57 @@
+// IRIW: independent reads of independent writes with relaxed accesses.
+// Source: Boehm, Adve 2008. Twin: litmus/IRIW.fp.
+// Expected: SC, TSO, PSO verified: a store becomes visible to all other threads at once. (C11 and
+// RMO allow the outcome.)
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int x, y;
+static int r0, r1, r2, r3;
+
+static void *thread0(void *arg)
+{
+	(void)arg;
+	atomic_store_explicit(&x, 1, memory_order_relaxed);
+	return NULL;
+}
+
+static void *thread1(void *arg)
+{
+	(void)arg;
+	atomic_store_explicit(&y, 1, memory_order_relaxed);
+	return NULL;
+}
+
+static void *thread2(void *arg)
+{
+	(void)arg;
+	r0 = atomic_load_explicit(&x, memory_order_relaxed);
+	r1 = atomic_load_explicit(&y, memory_order_relaxed);
+	return NULL;
+}
+
+static void *thread3(void *arg)
+{
+	(void)arg;
+	r2 = atomic_load_explicit(&y, memory_order_relaxed);
+	r3 = atomic_load_explicit(&x, memory_order_relaxed);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t t0, t1, t2, t3;
+
+	pthread_create(&t0, NULL, thread0, NULL);
+	pthread_create(&t1, NULL, thread1, NULL);
+	pthread_create(&t2, NULL, thread2, NULL);
+	pthread_create(&t3, NULL, thread3, NULL);
+	pthread_join(t0, NULL);
+	pthread_join(t1, NULL);
+	pthread_join(t2, NULL);
+	pthread_join(t3, NULL);
+	assert(!(r0 == 1 && r1 == 0 && r2 == 1 && r3 == 0));
+	return 0;
+}

@@ -1,0 +1,146 @@
+//! The fences of C programs, in the style of the file.
+//!
+//! | style | full | others |
+//! |---|---|---|
+//! | C11 | `atomic_thread_fence(memory_order_seq_cst);` | `..._release`, `..._acquire`, `..._acq_rel` |
+//! | GCC | `__atomic_thread_fence(__ATOMIC_SEQ_CST);` | `..._RELEASE`, `..._ACQUIRE`, `..._ACQ_REL` |
+//! | Linux | `smp_mb();` | `smp_wmb();`: store_store; `smp_rmb();`: load_load |
+//! | x86 | `asm volatile("mfence" ::: "memory");` | `sfence`: store_store; `lfence`: acquire |
+//!
+//! A file that already has fences gets more of the same style. Otherwise its accesses decide. GCC's
+//! builtins need no header, so they are the style of files without atomic accesses.
+
+use fencepost_ir::FenceKinds;
+
+use crate::fences::{Availability, Fence, FenceSyntax};
+
+/// The style in which a file writes fences.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Style {
+    /// `<stdatomic.h>`.
+    C11,
+    /// GCC's `__atomic` builtins.
+    Gcc,
+    /// Macros of the Linux kernel.
+    Linux,
+    /// Inline assembly for x86.
+    X86,
+}
+
+/// Words that show a style, the strongest sign first.
+const SIGNS: [(&str, Style); 12] = [
+    ("smp_mb", Style::Linux),
+    ("smp_wmb", Style::Linux),
+    ("mfence", Style::X86),
+    ("atomic_thread_fence", Style::C11),
+    ("__atomic_thread_fence", Style::Gcc),
+    ("__sync_synchronize", Style::Gcc),
+    ("READ_ONCE", Style::Linux),
+    ("WRITE_ONCE", Style::Linux),
+    ("smp_store_release", Style::Linux),
+    ("smp_load_acquire", Style::Linux),
+    ("stdatomic.h", Style::C11),
+    ("_Atomic", Style::C11),
+];
+
+impl Style {
+    const ALL: [Style; 4] = [Style::C11, Style::Gcc, Style::Linux, Style::X86];
+
+    /// Determines the style of a source text.
+    pub(super) fn of(source: &str) -> Style {
+        let found = SIGNS.iter().find(|(word, _)| contains_word(source, word));
+        found.map_or(Style::Gcc, |(_, style)| *style)
+    }
+
+    fn language(self) -> &'static str {
+        match self {
+            Style::C11 => "C11",
+            Style::Gcc => "C with GCC's builtins",
+            Style::Linux => "C of the Linux kernel",
+            Style::X86 => "C with assembly for x86",
+        }
+    }
+
+    /// Returns the fences of the style, with their statements.
+    fn fences(self) -> Vec<(FenceKinds, &'static str)> {
+        let both = FenceKinds::ACQUIRE.union(FenceKinds::RELEASE);
+        match self {
+            Style::C11 => vec![
+                (FenceKinds::FULL, "atomic_thread_fence(memory_order_seq_cst);"),
+                (FenceKinds::RELEASE, "atomic_thread_fence(memory_order_release);"),
+                (FenceKinds::ACQUIRE, "atomic_thread_fence(memory_order_acquire);"),
+                (both, "atomic_thread_fence(memory_order_acq_rel);"),
+            ],
+            Style::Gcc => vec![
+                (FenceKinds::FULL, "__atomic_thread_fence(__ATOMIC_SEQ_CST);"),
+                (FenceKinds::RELEASE, "__atomic_thread_fence(__ATOMIC_RELEASE);"),
+                (FenceKinds::ACQUIRE, "__atomic_thread_fence(__ATOMIC_ACQUIRE);"),
+                (both, "__atomic_thread_fence(__ATOMIC_ACQ_REL);"),
+            ],
+            Style::Linux => vec![
+                (FenceKinds::FULL, "smp_mb();"),
+                (FenceKinds::STORE_STORE, "smp_wmb();"),
+                (FenceKinds::LOAD_LOAD, "smp_rmb();"),
+            ],
+            Style::X86 => vec![
+                (FenceKinds::FULL, "asm volatile(\"mfence\" ::: \"memory\");"),
+                (FenceKinds::STORE_STORE, "asm volatile(\"sfence\" ::: \"memory\");"),
+                (FenceKinds::ACQUIRE, "asm volatile(\"lfence\" ::: \"memory\");"),
+            ],
+        }
+    }
+}
+
+/// Returns the fence syntax of a source text.
+pub(super) fn syntax(source: &str) -> FenceSyntax {
+    let style = Style::of(source);
+    let own = style.fences().into_iter().map(|(kinds, text)| Fence::by_default(kinds, text));
+    // The source may contain fences of another style.
+    let others = Style::ALL.into_iter().filter(|other| *other != style);
+    let others = others.flat_map(Style::fences);
+    let others = others.map(|(kinds, text)| Fence::new(kinds, text, Availability::RewriteOnly));
+    FenceSyntax {
+        language: style.language(),
+        fences: own.chain(others).collect(),
+        drain: None,
+        has_blocks: true,
+        located_by_thread: false,
+    }
+}
+
+/// Returns whether a text contains a word that is not part of a longer identifier.
+fn contains_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + word.len()..]);
+        !before.ends_with(is_part) && !after.starts_with(is_part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fences_have_the_style_of_the_file() {
+        for (text, style) in [
+            ("#include <stdatomic.h>\natomic_int x;", Style::C11),
+            ("#include <stdatomic.h>\nvoid f(void) { smp_mb(); }", Style::Linux),
+            ("int r = READ_ONCE(x);", Style::Linux),
+            ("asm volatile(\"mfence\" ::: \"memory\");", Style::X86),
+            ("__atomic_thread_fence(__ATOMIC_SEQ_CST);", Style::Gcc),
+            ("volatile int x;", Style::Gcc),
+            ("int smp_mbx;", Style::Gcc),
+        ] {
+            assert_eq!(Style::of(text), style, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_full_fence_of_the_own_style_comes_first() {
+        let texts = syntax("_Atomic int x;").fence(FenceKinds::FULL).expect("a fence");
+        assert_eq!(texts, ["atomic_thread_fence(memory_order_seq_cst);"]);
+        let texts = syntax("smp_wmb();").fence(FenceKinds::STORE_STORE).expect("a fence");
+        assert_eq!(texts, ["smp_wmb();"]);
+    }
+}
