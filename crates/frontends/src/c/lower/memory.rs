@@ -44,6 +44,9 @@ pub(super) struct PoolAddresses {
     pub(super) cells: u32,
 }
 
+/// Addresses and their locations, by address.
+type Targets = Arc<[(Value, Loc)]>;
+
 /// The address space.
 #[derive(Default)]
 pub(super) struct Memory {
@@ -53,7 +56,7 @@ pub(super) struct Memory {
     pub(super) pools: Vec<Pool>,
     pub(super) pool_addresses: Vec<PoolAddresses>,
     /// By size in bits and sign: the addresses and locations of the scalars that pointers can reach.
-    targets: BTreeMap<(u8, bool), Arc<[(Value, Loc)]>>,
+    targets: BTreeMap<(u8, bool), Targets>,
     names: BTreeSet<String>,
     /// By size in bits: pointers reach parts of larger scalars of a union. The value is whether some
     /// part is not at the start of its scalar.
@@ -234,7 +237,7 @@ impl Memory {
     }
 
     /// Returns the locations that a pointer to a scalar can reach.
-    pub(super) fn targets(&self, ty: IntType) -> Arc<[(Value, Loc)]> {
+    pub(super) fn targets(&self, ty: IntType) -> Targets {
         self.targets.get(&(ty.bits, ty.signed)).cloned().unwrap_or_else(|| Arc::from([]))
     }
 
