@@ -159,13 +159,13 @@ impl<'p> Lowerer<'_, 'p> {
             Some(shown) => Some(shown),
             None => function.built_in.then_some(span),
         };
-        let (may_skip, loops) = (self.may_skip, self.loops);
+        let (may_return, loops) = (self.may_return, self.loops);
         let hint = hint.cloned();
         let lowered = self.nested(span, |lowerer| {
             lowerer.run_function(id, function, arguments, results, shown, hint, span)
         });
         let Some(values) = lowered else { return Value::Void };
-        (self.may_skip, self.loops) = (may_skip || self.pass.stopped, loops);
+        (self.may_return, self.loops) = (may_return, loops);
         if is_block {
             self.end_atomic(span);
         }

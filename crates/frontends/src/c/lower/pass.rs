@@ -138,6 +138,7 @@ impl<'p> Pass<'p> {
             sites: Vec::new(),
             conditional: 0,
             may_skip: false,
+            may_return: false,
             loops: 0,
             prefix: Prefix::None,
             depth: 0,
@@ -154,7 +155,9 @@ impl<'p> Pass<'p> {
         };
         let (span, close) = (function.span, function.close);
         let argument = if thread == 0 {
-            lowerer.open_prefix(span);
+            if !lowerer.pass.plan.no_prefix {
+                lowerer.open_prefix(span);
+            }
             Expr::Const(0)
         } else {
             lowerer.begin_thread(&start, span)
@@ -412,7 +415,7 @@ impl<'p> Pass<'p> {
     }
 
     /// Returns the problem.
-    pub(super) fn problem(mut self, diagnostics: &mut Diagnostics) -> Option<Problem> {
+    pub(super) fn problem(mut self, diagnostics: &mut Diagnostics) -> Problem {
         let names = self.thread_names();
         let mut locations = std::mem::take(&mut self.memory.locations);
         let count = locations.len();
@@ -437,8 +440,7 @@ impl<'p> Pass<'p> {
         self.rename_labels(&mut program);
         diagnostics.append(self.diagnostics);
         let properties = vec![Property::Assertions];
-        let problem = Problem { program, properties, observed, ..Problem::default() };
-        Some(problem)
+        Problem { program, properties, observed, ..Problem::default() }
     }
 
     /// Returns the names of the threads: `main`, `f`, `f(1)`.

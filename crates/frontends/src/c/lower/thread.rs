@@ -104,8 +104,10 @@ pub(super) struct Lowerer<'c, 'p> {
     pub(super) sites: Vec<Site>,
     /// The number of branches around the current statement.
     pub(super) conditional: u32,
-    /// Whether an earlier branch may have left the code before the current statement.
+    /// Whether `break` or `continue` may have skipped the current statement.
     pub(super) may_skip: bool,
+    /// Whether `return` or `goto` may have skipped the current statement.
+    pub(super) may_return: bool,
     /// The number of loops around the current statement that are not unrolled.
     pub(super) loops: u32,
     pub(super) prefix: Prefix,
@@ -127,6 +129,11 @@ pub(super) struct Lowerer<'c, 'p> {
 }
 
 impl<'p> Lowerer<'_, 'p> {
+    /// Returns whether other paths may pass around the current statement.
+    pub(super) fn is_conditional(&self) -> bool {
+        self.conditional > 0 || self.may_skip || self.may_return
+    }
+
     /// Returns whether the current position is reachable.
     pub(super) fn is_live(&self) -> bool {
         self.state.is_some()

@@ -132,11 +132,11 @@ impl<'p> Lowerer<'_, 'p> {
     }
 
     fn start_thread(&mut self, thread: u32, argument: &Val, span: Span) {
-        let is_certain = self.conditional == 0 && !self.may_skip && !self.may_end;
+        let is_certain = !self.is_conditional() && !self.may_end;
         self.sites.push(Site { thread, is_certain });
         self.pass.note_site(thread, is_certain && self.is_certain);
         let in_prefix = self.prefix != Prefix::None;
-        if in_prefix && (self.conditional > 0 || self.may_skip) {
+        if in_prefix && self.is_conditional() {
             self.pass.next.simple_prefix = true;
         }
         if !in_prefix {
@@ -186,7 +186,7 @@ impl<'p> Lowerer<'_, 'p> {
         }
         let result = self.result;
         self.assign(result, value, span, 0);
-        if self.conditional > 0 || self.may_skip {
+        if self.is_conditional() {
             self.may_end = true;
         }
         self.leave_blocks(span);
@@ -220,7 +220,8 @@ impl<'p> Lowerer<'_, 'p> {
         let known = super::state::Known::default();
         self.code.bind(self.end);
         self.state = Some(known.clone());
-        (self.conditional, self.may_skip, self.may_end) = (0, false, false);
+        (self.conditional, self.may_end) = (0, false);
+        (self.may_skip, self.may_return) = (false, false);
         let sites = std::mem::take(&mut self.sites);
         for site in sites.iter().filter(|site| !site.is_certain) {
             self.cancel(site.thread, close);
