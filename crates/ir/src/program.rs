@@ -12,12 +12,21 @@ use crate::value::{Type, Value, is_int};
 /// A shared memory location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Location {
-    /// The name in the source: `turn`, `want[0]`, `Node#1.next`.
+    /// The name in the source: `turn`, `want[0]`, `Node#1.next`. Names of auxiliary locations begin
+    /// with `%`.
     pub name: String,
     /// The type of its values.
     pub ty: Type,
     /// The value before `init` runs.
     pub init: Value,
+}
+
+impl Location {
+    /// Returns whether the location is not in the source: a front end added it. The names of such
+    /// locations begin with `%`.
+    pub fn is_auxiliary(&self) -> bool {
+        self.name.starts_with('%')
+    }
 }
 
 /// A bounded pool of records. The fields of its cells are consecutive locations that start at

@@ -27,9 +27,10 @@ enum Body {
 
 impl<'p> MemoryView<'p> {
     /// Creates a view of the locations that `touched` marks, each with its whole array or record.
-    /// Shows all locations if `touched` marks none.
+    /// Shows all locations if `touched` marks none. Auxiliary locations are not shown.
     pub fn new(program: &'p Program, touched: &[bool]) -> Self {
         let names: Vec<(&str, Loc)> = (program.locations.iter().enumerate())
+            .filter(|(_, location)| !location.is_auxiliary())
             .map(|(at, location)| (location.name.as_str(), Loc::from_index(at)))
             .collect();
         let mut groups = grouped(&names);
@@ -51,6 +52,7 @@ impl<'p> MemoryView<'p> {
     pub fn changes(&self, now: &[Value], before: &[Value]) -> String {
         let shown: Vec<String> = (0..now.len())
             .filter(|at| now[*at] != before[*at])
+            .filter(|at| !self.program.locations[*at].is_auxiliary())
             .map(|at| {
                 let location = &self.program.locations[at];
                 format!("{}={}", location.name, short(&location.ty, now[at]))

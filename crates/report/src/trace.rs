@@ -9,7 +9,7 @@ use crate::wording;
 use fencepost_engines::concretise::SpuriousRun;
 use fencepost_engines::path::Path;
 use fencepost_ir::{Label, Problem, Program, ThreadId, Violation};
-use fencepost_models::replay::{ReplayedRun, replay_abstract};
+use fencepost_models::replay::{ReplayedRun, ReplayedStep, replay_abstract};
 use fencepost_models::{EventKind, Machine, ModelSpec, Reductions};
 use std::borrow::Cow;
 
@@ -82,6 +82,17 @@ impl TraceRows<'_> {
     }
 }
 
+/// Returns whether the accesses of a step are all to auxiliary locations.
+fn has_only_auxiliary_accesses(program: &Program, replayed: &ReplayedStep) -> bool {
+    let locations = replayed.events.iter().filter_map(|annotated| match annotated.event.kind {
+        EventKind::Load { loc, .. } | EventKind::Write { loc, .. } => Some(loc),
+        EventKind::Update { loc, .. } => Some(loc),
+        _ => None,
+    });
+    let mut locations = locations.peekable();
+    locations.peek().is_some() && locations.all(|loc| program.location(loc).is_auxiliary())
+}
+
 fn rows(program: &Program, run: &ReplayedRun) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut number = 0;
@@ -107,6 +118,9 @@ fn rows(program: &Program, run: &ReplayedRun) -> Vec<Row> {
             let event = &annotated.event;
             let brackets = matches!(event.kind, EventKind::AtomicBegin | EventKind::AtomicEnd);
             if !brackets && !wording::is_numbered(program, event) {
+                continue;
+            }
+            if brackets && has_only_auxiliary_accesses(program, replayed) {
                 continue;
             }
             let chosen = wording::chosen(program, &replayed.events[which..]);

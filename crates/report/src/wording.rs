@@ -194,6 +194,12 @@ pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
             let access = PendingAccess { label, stores, loc, value };
             format!("fetch {}", pending(program, event.thread, &access))
         }
+        EventKind::Load { loc, value, .. } | EventKind::Write { loc, value }
+            if program.location(loc).is_auxiliary() =>
+        {
+            let is_write = matches!(event.kind, EventKind::Write { .. });
+            auxiliary(&program.location(loc).name, value, is_write)
+        }
         EventKind::Load { loc, value, .. } => {
             let read = target(program, event).or_else(|| awaiting(program, event));
             let read = read.unwrap_or_else(|| "read ".into());
@@ -270,6 +276,21 @@ pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
         EventKind::AtomicEnd => "}".into(),
         EventKind::Skip => "skip".into(),
         EventKind::Defer => "waits for a value".into(),
+    }
+}
+
+/// Describes an access to an auxiliary location of a front end. `%started f` and `%done f` are the
+/// flags of a thread `f` that another thread creates.
+fn auxiliary(name: &str, value: Value, is_write: bool) -> String {
+    let (what, thread) = name.trim_start_matches('%').split_once(' ').unwrap_or((name, ""));
+    match (what, is_write) {
+        ("started", true) if value == 1 => format!("create {thread}"),
+        ("started", true) => format!("{thread} is not created"),
+        ("started", false) => "begins".into(),
+        ("done", true) => "ends".into(),
+        ("done", false) => format!("join {thread}"),
+        (_, true) => format!("set {what} of {thread}"),
+        (_, false) => format!("get {what} of {thread}"),
     }
 }
 
