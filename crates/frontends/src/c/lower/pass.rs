@@ -136,6 +136,7 @@ impl<'p> Pass<'p> {
             end,
             result,
             sites: Vec::new(),
+            joins: 0,
             conditional: 0,
             may_skip: false,
             may_return: false,
@@ -243,6 +244,14 @@ impl<'p> Pass<'p> {
     /// Returns whether an object has locations.
     pub(super) fn is_in_memory(&self, id: ObjectId) -> bool {
         self.memory.object(id).is_some_and(|object| object.base.is_some())
+    }
+
+    /// Returns whether another thread than its owner may access an object.
+    pub(super) fn is_shared(&self, id: ObjectId) -> bool {
+        let own = id.owner().map_or(0, |owner| 1 << owner);
+        let of_object = self.plan.accesses.range((id, 0)..=(id, u32::MAX));
+        let by_others = of_object.map(|(_, a)| (a.readers | a.writers) & !own).any(|a| a != 0);
+        by_others || self.plan.escaped.contains(&id)
     }
 
     /// Returns the scalar at a location.

@@ -57,6 +57,8 @@ pub(super) struct Frame<'p> {
     pub(super) slots: Vec<Slot>,
     /// The variables to release, by scope.
     pub(super) scopes: Vec<Vec<u32>>,
+    /// The local variables that have an address.
+    pub(super) objects: Vec<ObjectId>,
     pub(super) labels: Vec<GotoLabel>,
     pub(super) enclosing: Vec<Enclosing>,
     /// The target of `return`.
@@ -102,6 +104,8 @@ pub(super) struct Lowerer<'c, 'p> {
     /// The register of the thread's result.
     pub(super) result: Reg,
     pub(super) sites: Vec<Site>,
+    /// The number of waits for threads so far.
+    pub(super) joins: usize,
     /// The number of branches around the current statement.
     pub(super) conditional: u32,
     /// Whether `break` or `continue` may have skipped the current statement.
@@ -372,6 +376,9 @@ impl<'p> Lowerer<'_, 'p> {
         };
         let frame = self.frame_mut();
         frame.slots[local as usize] = slot;
+        if let Slot::Object(id) = slot {
+            frame.objects.push(id);
+        }
         if let Some(scope) = frame.scopes.last_mut() {
             scope.push(local);
         }
