@@ -189,6 +189,7 @@ impl<'p> Lowerer<'_, 'p> {
         span: Span,
     ) -> Vec<Val> {
         let end = self.code.target();
+        let running = self.state.as_ref().map_or(0, |state| state.running);
         let labels = function.labels.iter().map(|_| GotoLabel {
             target: self.code.target(),
             is_bound: false,
@@ -200,6 +201,7 @@ impl<'p> Lowerer<'_, 'p> {
             function,
             slots: vec![Slot::None; function.locals.len()],
             scopes: vec![Vec::new()],
+            objects: Vec::new(),
             labels,
             enclosing: Vec::new(),
             end,
@@ -222,6 +224,9 @@ impl<'p> Lowerer<'_, 'p> {
         self.state = self.merge(state, end_state, function.close);
         self.bind_unused_labels();
         self.code.bind(end);
+        if self.state.as_ref().is_some_and(|state| state.running > running) {
+            self.check_lifetimes(function);
+        }
         let results = std::mem::take(&mut self.frame_mut().results);
         let values = results.iter().map(|reg| self.register_value(*reg)).collect();
         while !self.frame().scopes.is_empty() {

@@ -245,6 +245,14 @@ impl<'p> Pass<'p> {
         self.memory.object(id).is_some_and(|object| object.base.is_some())
     }
 
+    /// Returns whether another thread than its owner may access an object.
+    pub(super) fn is_shared(&self, id: ObjectId) -> bool {
+        let own = id.owner().map_or(0, |owner| 1 << owner);
+        let of_object = self.plan.accesses.range((id, 0)..=(id, u32::MAX));
+        let by_others = of_object.map(|(_, a)| (a.readers | a.writers) & !own).any(|a| a != 0);
+        by_others || self.plan.escaped.contains(&id)
+    }
+
     /// Returns the scalar at a location.
     pub(super) fn scalar_of(&self, loc: Loc) -> Option<(ObjectId, u32)> {
         self.scalars_of.get(&loc).copied()

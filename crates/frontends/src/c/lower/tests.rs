@@ -261,3 +261,21 @@ fn accesses_that_are_not_supported_are_errors() {
         "struct { int a; } __attribute__((packed)) x; int main() { *((char *)&x + 1) = 1; }";
     assert_eq!(errors(partly), ["C0103"]);
 }
+
+#[test]
+fn a_local_variable_that_outlives_its_function_is_a_bound() {
+    let problem = lowered(
+        "int seen;
+         void *run(void *arg) { seen = *(int *)arg; return 0; }
+         pthread_t start(int value) {
+             pthread_t t;
+             int argument = value;
+             pthread_create(&t, 0, run, &argument);
+             return t;
+         }
+         int main() { pthread_join(start(7), 0); assert(seen == 7); }",
+    );
+    let bounds: Vec<&str> = problem.program.bounds.iter().map(|b| b.text.as_str()).collect();
+    let expected = "`argument` of `start` is used by another thread after the function returns";
+    assert_eq!(bounds, [expected]);
+}

@@ -57,6 +57,8 @@ pub(super) struct Frame<'p> {
     pub(super) slots: Vec<Slot>,
     /// The variables to release, by scope.
     pub(super) scopes: Vec<Vec<u32>>,
+    /// The local variables that have an address.
+    pub(super) objects: Vec<ObjectId>,
     pub(super) labels: Vec<GotoLabel>,
     pub(super) enclosing: Vec<Enclosing>,
     /// The target of `return`.
@@ -372,6 +374,9 @@ impl<'p> Lowerer<'_, 'p> {
         };
         let frame = self.frame_mut();
         frame.slots[local as usize] = slot;
+        if let Slot::Object(id) = slot {
+            frame.objects.push(id);
+        }
         if let Some(scope) = frame.scopes.last_mut() {
             scope.push(local);
         }
