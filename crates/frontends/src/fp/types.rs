@@ -2,6 +2,8 @@
 
 use fencepost_ir::{BinOp, PoolId, Type, Value};
 
+use super::width::Width;
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -53,60 +55,6 @@ pub enum Ty {
     Ref(PoolId),
     /// The type of `null`, which is compatible with every reference type.
     Null,
-}
-
-/// The width of a fixed-width integer. Values have 32 bits and overflow is a fault, so wider types
-/// do not fit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "each variant is the type of that name")]
-pub enum Width {
-    U8,
-    U16,
-    I8,
-    I16,
-}
-
-impl Width {
-    /// All widths with their names.
-    pub const ALL: [(Width, &'static str); 4] =
-        [(Width::U8, "u8"), (Width::U16, "u16"), (Width::I8, "i8"), (Width::I16, "i16")];
-
-    /// The names of integer types of C and Rust that are too wide.
-    pub const TOO_WIDE: [&'static str; 8] =
-        ["u32", "u64", "i32", "i64", "u128", "i128", "usize", "isize"];
-
-    /// Returns the width of this name.
-    pub fn by_name(name: &str) -> Option<Width> {
-        Self::ALL.iter().find(|(_, n)| *n == name).map(|(width, _)| *width)
-    }
-
-    /// Returns the name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Width::U8 => "u8",
-            Width::U16 => "u16",
-            Width::I8 => "i8",
-            Width::I16 => "i16",
-        }
-    }
-
-    /// Returns the number of bits.
-    pub fn bits(self) -> Value {
-        match self {
-            Width::U8 | Width::I8 => 8,
-            Width::U16 | Width::I16 => 16,
-        }
-    }
-
-    /// Returns the smallest and largest value.
-    pub fn range(self) -> (Value, Value) {
-        match self {
-            Width::U8 => (0, 0xff),
-            Width::U16 => (0, 0xffff),
-            Width::I8 => (-0x80, 0x7f),
-            Width::I16 => (-0x8000, 0x7fff),
-        }
-    }
 }
 
 /// What happens if a value outside the range of a variable is stored to it.
@@ -171,6 +119,14 @@ impl Ty {
             || (self.is_number() && expected.is_number())
     }
 
+    /// Returns the number that a stored value stands for.
+    pub fn number(self, stored: Value) -> i128 {
+        match self {
+            Ty::Fixed(width) => width.number(stored),
+            Ty::Bool | Ty::Int | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => stored.into(),
+        }
+    }
+
     /// Returns whether the values are numbers.
     pub fn is_number(self) -> bool {
         matches!(self, Ty::Int | Ty::Fixed(_))
@@ -215,7 +171,7 @@ pub fn conversion_hint(
         },
         (Ty::Ref(_), Ty::Int) if constant == Some(0) => Some("write `null`".into()),
         (Ty::Fixed(_), Ty::Fixed(_)) => {
-            Some("assign it to an `int` register first, which keeps the value".into())
+            Some("assign it to a register of the other type first, which wraps".into())
         }
         (Ty::Bool | Ty::Int | Ty::Fixed(_) | Ty::Enum(_) | Ty::Ref(_) | Ty::Null, _) => None,
     }
@@ -275,7 +231,8 @@ pub fn is_boolean(op: BinOp) -> bool {
 pub fn to_ir(ty: VarTy, enums: &[EnumInfo]) -> Type {
     match ty.ty {
         Ty::Bool => Type::Bool,
-        Ty::Int | Ty::Fixed(_) => Type::Int { range: ty.range },
+        Ty::Int => Type::Int { range: ty.range },
+        Ty::Fixed(width) => width.to_ir(),
         Ty::Enum(id) => {
             let info = &enums[id.index()];
             Type::Enum { name: info.name.clone(), constants: info.constants.clone() }
