@@ -1,6 +1,6 @@
 //! The types of the `.fp` language, and hints for type mismatches.
 
-use fencepost_ir::{BinOp, PoolId, Type, Value};
+use fencepost_ir::{BinOp, INT_LIMITS, PoolId, Type, Value};
 
 use super::width::Width;
 
@@ -117,6 +117,15 @@ impl Ty {
         self == expected
             || matches!((self, expected), (Ty::Null, Ty::Ref(_)))
             || (self.is_number() && expected.is_number())
+    }
+
+    /// Returns the type of a literal: the first of `int`, `i64` and `u64` that has the number.
+    pub fn of_literal(number: i128) -> Option<Ty> {
+        let (least, largest) = INT_LIMITS;
+        if (i128::from(least)..=i128::from(largest)).contains(&number) {
+            return Some(Ty::Int);
+        }
+        [Width::I64, Width::U64].into_iter().find(|width| width.has(number)).map(Ty::Fixed)
     }
 
     /// Returns the number that a stored value stands for.
@@ -240,5 +249,29 @@ pub fn to_ir(ty: VarTy, enums: &[EnumInfo]) -> Type {
         Ty::Ref(pool) => Type::Ref(pool),
         // Only a temporary for a bare `null` has this type.
         Ty::Null => Type::Int { range: Some((0, 0)) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_literal_has_the_first_type_that_holds_it() {
+        let (signed, unsigned) = (Some(Ty::Fixed(Width::I64)), Some(Ty::Fixed(Width::U64)));
+        for (number, ty) in [
+            (0, Some(Ty::Int)),
+            (i128::from(i32::MAX), Some(Ty::Int)),
+            (i128::from(i32::MIN), Some(Ty::Int)),
+            (1 << 31, signed),
+            (-(1 << 31) - 1, signed),
+            (i128::from(i64::MIN), signed),
+            (1 << 63, unsigned),
+            (i128::from(u64::MAX), unsigned),
+            (1 << 64, None),
+            (i128::from(i64::MIN) - 1, None),
+        ] {
+            assert_eq!(Ty::of_literal(number), ty, "{number}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! A stored value has 64 bits with a sign. For every type except `u64` it is the number itself. A
 //! `u64` is stored as its bit pattern, so the numbers from 2^63 are stored as negative values.
 
-use fencepost_ir::{INT_LIMITS, Type, Value};
+use fencepost_ir::{Type, Value};
 
 /// The width of a fixed-width integer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,17 +38,6 @@ impl Width {
     /// Returns the width of this name.
     pub fn by_name(name: &str) -> Option<Width> {
         Self::ALL.into_iter().find(|width| width.name() == name)
-    }
-
-    /// Returns the type of a literal: `None` for a number that fits in an `int`, otherwise the
-    /// signed type of 64 bits if it has the number. Returns an error if no type has it.
-    pub fn of_literal(number: i128) -> Result<Option<Width>, ()> {
-        let (least, largest) = INT_LIMITS;
-        if (i128::from(least)..=i128::from(largest)).contains(&number) {
-            return Ok(None);
-        }
-        let wide = [Width::I64, Width::U64].into_iter().find(|width| width.has(number));
-        wide.map(Some).ok_or(())
     }
 
     /// Returns the name.
@@ -150,24 +139,6 @@ impl Width {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_literal_has_the_first_type_that_holds_it() {
-        for (number, width) in [
-            (0, Ok(None)),
-            (i128::from(i32::MAX), Ok(None)),
-            (i128::from(i32::MIN), Ok(None)),
-            (1 << 31, Ok(Some(Width::I64))),
-            (-(1 << 31) - 1, Ok(Some(Width::I64))),
-            (i128::from(i64::MIN), Ok(Some(Width::I64))),
-            (1 << 63, Ok(Some(Width::U64))),
-            (i128::from(u64::MAX), Ok(Some(Width::U64))),
-            (1 << 64, Err(())),
-            (i128::from(i64::MIN) - 1, Err(())),
-        ] {
-            assert_eq!(Width::of_literal(number), width, "{number}");
-        }
-    }
 
     #[test]
     fn a_stored_value_stands_for_one_number() {

@@ -160,7 +160,7 @@ pub(in crate::fp) fn check_constant(
                 .hint("write the wrapped value, or use a wider type");
             false
         }
-        Ty::Int if Width::of_literal(number) != Ok(None) => {
+        Ty::Int if Ty::of_literal(number) != Some(Ty::Int) => {
             diagnostics
                 .error(codes::BAD_NUMBER, span, "this number does not fit in 32 bits")
                 .label("too large for `int`")

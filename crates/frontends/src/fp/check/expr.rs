@@ -11,7 +11,6 @@ use crate::fp::names::{BUILTINS, Global};
 use crate::fp::suggest::did_you_mean;
 use crate::fp::tree::{Expr, ExprKind};
 use crate::fp::types::{ProcId, Ty};
-use crate::fp::width::Width;
 
 /// The statements with the syntax of a call.
 const WORDS: [&str; 4] = ["assert", "assume", "await", "free"];
@@ -119,7 +118,7 @@ impl Checker<'_> {
 
     /// Returns a number as a constant of the first type that has it: `int`, `i64` or `u64`.
     fn literal(&mut self, number: i128, span: Span) -> Option<Expr> {
-        let Ok(width) = Width::of_literal(number) else {
+        let Some(ty) = Ty::of_literal(number) else {
             self.diagnostics
                 .error(codes::BAD_NUMBER, span, "this number does not fit in 64 bits")
                 .label("too large")
@@ -127,7 +126,7 @@ impl Checker<'_> {
             return None;
         };
         // A number from 2^63 is stored as its bit pattern.
-        Some(self.constant(number as Value, width.map_or(Ty::Int, Ty::Fixed), span))
+        Some(self.constant(number as Value, ty, span))
     }
 
     /// Returns whether the scope is a body, which allows effects. Reports an error if not.

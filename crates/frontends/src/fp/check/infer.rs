@@ -16,7 +16,6 @@ use crate::fp::codes;
 use crate::fp::names::{BUILTINS, Global};
 use crate::fp::tree::Local;
 use crate::fp::types::{LocalId, Ty, VarTy, is_arithmetic, is_boolean};
-use crate::fp::width::Width;
 
 /// The limit on iterations of type inference. Registers of longer dependency chains get type `int`.
 const MAX_ITERATIONS: usize = 50;
@@ -389,7 +388,7 @@ impl Checker<'_> {
     /// Infers the type of an expression without reporting errors.
     fn infer(&self, expr: &ast::Expr) -> Option<Ty> {
         match &expr.kind {
-            Ast::Number(number) => literal_type((*number).into()),
+            Ast::Number(number) => Ty::of_literal((*number).into()),
             Ast::ChooseRange(_) => Some(Ty::Int),
             Ast::Bool(_) => Some(Ty::Bool),
             Ast::Null => Some(Ty::Null),
@@ -416,7 +415,7 @@ impl Checker<'_> {
             Ast::Paren(inner) => self.infer(inner),
             Ast::Unary(UnOp::Not, _) => Some(Ty::Bool),
             Ast::Unary(UnOp::Neg, a) => match a.kind {
-                Ast::Number(number) => literal_type(-i128::from(number)),
+                Ast::Number(number) => Ty::of_literal(-i128::from(number)),
                 _ => self.infer(a),
             },
             Ast::Unary(UnOp::BitNot, a) => self.infer(a),
@@ -516,10 +515,4 @@ pub(super) fn assigned_registers(file: &ast::File) -> BTreeMap<String, String> {
         }
     }
     found
-}
-
-/// Returns the type of a literal.
-fn literal_type(number: i128) -> Option<Ty> {
-    let width = Width::of_literal(number).ok()?;
-    Some(width.map_or(Ty::Int, Ty::Fixed))
 }
