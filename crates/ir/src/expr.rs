@@ -193,7 +193,7 @@ impl BinOp {
             BinOp::Rem if b == 0 => return Err(Fault::DivisionByZero),
             // The quotient of the smallest 32-bit number and -1 has no 32 bits.
             BinOp::Rem if b == -1 => int(a.checked_neg()).map(|_| 0)?,
-            BinOp::Rem => a % b,
+            BinOp::Rem => int(a.checked_rem(b))?,
             BinOp::Eq => Value::from(a == b),
             BinOp::Ne => Value::from(a != b),
             BinOp::Lt => Value::from(a < b),
