@@ -81,11 +81,11 @@ impl Generator {
             15 => format!("{reg} = m[{at}][r0 & 1];"),
             16 => format!("ring[{reg} & 1].seq -= 100;"),
             17 => format!("ring[{at}].data[{reg} & 1] = {value};"),
-            18 => format!("r4 = u.fetch_add(2147483648, {update});"),
-            19 => format!("{{ r5 = big.swap({value}, {update}); r5 = r5 / 3; }}"),
+            18 => format!("w0 = u.fetch_add(2147483648, {update});"),
+            19 => format!("{{ w1 = big.swap({value}, {update}); w1 = w1 / 3; }}"),
             20 => format!("big = big * big - {value};"),
             21 => format!("far += {value};"),
-            22 => format!("if (big > far && u <= {reg}) far = u; else u = big >> 31;"),
+            22 => format!("if (big > {reg} && u <= {reg}) far = u; else u = big >> 31;"),
             23 => format!("{{ int a[2] = {{{value}, 5}}; a[r1 & 1] = {x}; {reg} = a[r0 & 1]; }}"),
             _ => format!(
                 "switch ({reg}) {{ case 0: x = 1; case 1: r1 = y; break; \
