@@ -283,7 +283,7 @@ impl<'a> Semantics<'a> {
             let mut only = None;
             let mut chosen_after = chosen;
             if let Op::Choose { lo, hi, .. } = &stmt.op {
-                alternatives += u64::from(hi.abs_diff(*lo));
+                alternatives += hi.abs_diff(*lo);
                 chosen_after += 1;
                 if let Some(choices) = choices {
                     let Some(choice) = choices.get(chosen) else { continue };

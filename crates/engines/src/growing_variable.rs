@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 /// A variable with at least this many values is reported.
 const MIN_VALUES: usize = 64;
 /// A range of at least this span counts as unbounded.
-const UNBOUNDED_SPAN: i64 = 1 << 16;
+const UNBOUNDED_SPAN: u64 = 1 << 16;
 /// How many of the latest states are examined.
 const EXAMINED_STATES: usize = 200_000;
 
@@ -43,7 +43,7 @@ pub(crate) fn growing_variable<M: MemoryModel, V: AsRef<Arena>>(
     }
     let program = machine.shape.program();
     let computed = ranges(program);
-    let is_unbounded = |(lo, hi): (Value, Value)| i64::from(hi) - i64::from(lo) >= UNBOUNDED_SPAN;
+    let is_unbounded = |(lo, hi): (Value, Value)| hi.abs_diff(lo) >= UNBOUNDED_SPAN;
     let mut candidates: Vec<(Observable, FxHashSet<Value>)> = Vec::new();
     for (at, range) in computed.locations.iter().enumerate() {
         if is_unbounded(*range) {

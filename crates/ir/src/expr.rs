@@ -84,6 +84,10 @@ pub enum WideOp {
     WrapSub,
     /// The product modulo 2^64.
     WrapMul,
+    /// The quotient modulo 2^64, rounded towards 0.
+    WrapDiv,
+    /// The remainder of `WrapDiv`.
+    WrapRem,
     /// The shift to the left modulo 2^64.
     WrapShl,
     /// The shift to the right of an unsigned number.
@@ -189,7 +193,7 @@ impl BinOp {
             BinOp::Rem if b == 0 => return Err(Fault::DivisionByZero),
             // The quotient of the smallest 32-bit number and -1 has no 32 bits.
             BinOp::Rem if b == -1 => int(a.checked_neg()).map(|_| 0)?,
-            BinOp::Rem => a % b,
+            BinOp::Rem => int(a.checked_rem(b))?,
             BinOp::Eq => Value::from(a == b),
             BinOp::Ne => Value::from(a != b),
             BinOp::Lt => Value::from(a < b),
@@ -210,7 +214,7 @@ impl BinOp {
 
 impl WideOp {
     /// Every operator.
-    pub const ALL: [WideOp; 16] = [
+    pub const ALL: [WideOp; 18] = [
         WideOp::Add,
         WideOp::Sub,
         WideOp::Mul,
@@ -221,6 +225,8 @@ impl WideOp {
         WideOp::WrapAdd,
         WideOp::WrapSub,
         WideOp::WrapMul,
+        WideOp::WrapDiv,
+        WideOp::WrapRem,
         WideOp::WrapShl,
         WideOp::UnsignedShr,
         WideOp::UnsignedDiv,
@@ -243,6 +249,8 @@ impl WideOp {
             WideOp::WrapAdd => "+w",
             WideOp::WrapSub => "-w",
             WideOp::WrapMul => "*w",
+            WideOp::WrapDiv => "/w",
+            WideOp::WrapRem => "%w",
             WideOp::WrapShl => "<<w",
             WideOp::UnsignedShr => ">>u",
             WideOp::UnsignedDiv => "/u",
@@ -261,7 +269,14 @@ impl WideOp {
             WideOp::Add => exact(a.checked_add(b))?,
             WideOp::Sub => exact(a.checked_sub(b))?,
             WideOp::Mul => exact(a.checked_mul(b))?,
-            WideOp::Div | WideOp::Rem | WideOp::UnsignedDiv | WideOp::UnsignedRem if b == 0 => {
+            WideOp::Div
+            | WideOp::Rem
+            | WideOp::WrapDiv
+            | WideOp::WrapRem
+            | WideOp::UnsignedDiv
+            | WideOp::UnsignedRem
+                if b == 0 =>
+            {
                 return Err(Fault::DivisionByZero);
             }
             WideOp::Div => exact(a.checked_div(b))?,
@@ -271,6 +286,8 @@ impl WideOp {
             WideOp::WrapAdd => a.wrapping_add(b),
             WideOp::WrapSub => a.wrapping_sub(b),
             WideOp::WrapMul => a.wrapping_mul(b),
+            WideOp::WrapDiv => a.wrapping_div(b),
+            WideOp::WrapRem => a.wrapping_rem(b),
             WideOp::WrapShl => a << shift()?,
             WideOp::UnsignedShr => (ua >> shift()?) as Value,
             WideOp::UnsignedDiv => (ua / ub) as Value,
@@ -506,6 +523,10 @@ mod tests {
             (WideOp::WrapAdd, Value::MAX, 1, Value::MIN),
             (WideOp::WrapSub, Value::MIN, 1, Value::MAX),
             (WideOp::WrapMul, 1 << 62, 4, 0),
+            (WideOp::WrapDiv, Value::MIN, -1, Value::MIN),
+            (WideOp::WrapDiv, -7, 2, -3),
+            (WideOp::WrapRem, Value::MIN, -1, 0),
+            (WideOp::WrapRem, -7, 2, -1),
             (WideOp::WrapShl, 3, 63, Value::MIN),
             (WideOp::UnsignedShr, -1, 63, 1),
             (WideOp::UnsignedDiv, -1, 2, Value::MAX),

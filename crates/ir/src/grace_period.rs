@@ -233,7 +233,7 @@ pub fn broken_rules(program: &Program) -> Vec<String> {
                 let waits = waits(program, t, domain).len();
                 check(waits <= MAX_WAITS, "the grace period waits for too many sections");
                 let bits = (1i64 << waits.min(MAX_WAITS)) - 1;
-                let fits = |most: Value| i64::from(most) >= bits;
+                let fits = |most: Value| most >= bits;
                 check(largest(seen).is_some_and(fits), "the register has no suitable range");
             }
         }

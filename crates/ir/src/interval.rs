@@ -253,6 +253,8 @@ fn wide(op: WideOp, a: Range, b: Range) -> Range {
         WideOp::WrapAdd => wrapping(exact_sum(a, b)),
         WideOp::WrapSub => wrapping(exact_difference(a, b)),
         WideOp::WrapMul => wrapping(exact_product(a, b)),
+        WideOp::WrapDiv => wrapping(exact_quotient(a, b)),
+        WideOp::WrapRem => exact(exact_remainder(a, b)),
         WideOp::WrapShl => match b {
             (0.., ..=62) => wrapping(exact_product(a, (1 << b.0, 1 << b.1))),
             _ => FULL,

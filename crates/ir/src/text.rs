@@ -227,6 +227,7 @@ fn type_name(program: &Program, ty: &Type) -> String {
     match ty {
         Type::Bool => "bool".into(),
         Type::Int { range: None } => "int".into(),
+        Type::U64 => "u64".into(),
         Type::Int { range: Some((lo, hi)) } => format!("int({lo}..={hi})"),
         Type::Enum { name, .. } => name.clone(),
         Type::Ref(pool) => pool_name(program, *pool),

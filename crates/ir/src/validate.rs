@@ -158,7 +158,7 @@ impl Validator<'_> {
 
     fn is_valid_type(&mut self, ty: &Type, owner: &str) -> bool {
         let sound = match ty {
-            Type::Bool | Type::Int { range: None } => true,
+            Type::Bool | Type::Int { range: None } | Type::U64 => true,
             Type::Int { range: Some((lo, hi)) } => lo <= hi,
             Type::Enum { constants, .. } => !constants.is_empty(),
             Type::Ref(pool) => pool.index() < self.program.pools.len(),

@@ -35,6 +35,8 @@ pub enum Type {
         /// The declared smallest and largest value, both included.
         range: Option<(Value, Value)>,
     },
+    /// An unsigned integer of 64 bits. Its values are bit patterns: 2^63 is the smallest [`Value`].
+    U64,
     /// One of the named constants.
     Enum {
         /// The type's name.
@@ -56,6 +58,7 @@ impl Type {
         match self {
             Type::Bool => Some((0, 1)),
             Type::Int { range } => *range,
+            Type::U64 => Some((Value::MIN, Value::MAX)),
             Type::Enum { constants, .. } => Some((0, constants.len() as Value - 1)),
             Type::Ref(pool) => Some((0, cells(*pool) as Value)),
         }
@@ -72,6 +75,7 @@ impl Type {
                 .unwrap_or_else(|| value.to_string()),
             Type::Ref(_) if value == 0 => "null".into(),
             Type::Ref(_) => format!("#{value}"),
+            Type::U64 => (value as u64).to_string(),
             Type::Bool | Type::Int { .. } => value.to_string(),
         }
     }

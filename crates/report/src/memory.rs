@@ -129,7 +129,9 @@ fn short(ty: &Type, value: Value) -> String {
     match ty {
         Type::Bool if value == 0 => "F".into(),
         Type::Bool if value == 1 => "T".into(),
-        Type::Bool | Type::Int { .. } | Type::Enum { .. } | Type::Ref(_) => ty.show(value),
+        Type::Bool | Type::Int { .. } | Type::U64 | Type::Enum { .. } | Type::Ref(_) => {
+            ty.show(value)
+        }
     }
 }
 

@@ -71,6 +71,15 @@ fn the_corpus_compiles() {
 }
 
 #[test]
+fn only_wide_integers_are_refused() {
+    for (ty, is_refused) in [("u8", false), ("i16", false), ("u32", true), ("u64", true)] {
+        let source = format!("shared {ty} x; thread p {{ x = x * x + 1; x = x >> 1; }}");
+        let refused = export_text(&fencepost_testkit::problem(&source)).is_err();
+        assert_eq!(refused, is_refused, "{ty}");
+    }
+}
+
+#[test]
 fn translations_compile_for_all_verifiers() {
     if !tools::are_installed(&["cc"]) {
         return;

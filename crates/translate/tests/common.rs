@@ -14,15 +14,16 @@ use fencepost_search::{Cancel, Limits, Progress};
 use fencepost_testkit::problem;
 
 /// Returns every program of the corpus that can be exported, with its name and source. A file with
-/// clients gives its first client, without the property about operations. Programs with `finally`
-/// cannot be exported.
+/// clients gives its first client, without the property about operations. Programs with `finally` or
+/// with wide integers cannot be exported.
 pub(crate) fn corpus(folders: &[&str]) -> Vec<(String, String, Problem)> {
     let mut all = Vec::new();
     for folder in folders {
         for (stem, source) in fencepost_testkit::corpus::sources(folder) {
             let mut problem = problem(&source);
             problem.properties.retain(|p| !matches!(p, Property::Operations(_)));
-            if problem.program.last_thread().is_none() {
+            let program = &problem.program;
+            if program.last_thread().is_none() && !program.uses_wide_integers() {
                 all.push((format!("{folder}/{stem}"), source, problem));
             }
         }

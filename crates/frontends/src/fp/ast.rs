@@ -363,7 +363,7 @@ pub struct Expr {
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// A non-negative number.
-    Number(i64),
+    Number(u64),
     /// `true` or `false`.
     Bool(bool),
     /// `null`

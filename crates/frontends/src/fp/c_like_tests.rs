@@ -269,8 +269,19 @@ fn number_types_are_checked() {
         ("if (b == -1) skip;", "FP0022: -1 is not a value of `u8`"),
         ("b = b + s;", "FP0020: expected `u8`, found `i16`"),
         ("b = true;", "FP0020: expected `u8`, found `bool`"),
-        ("u32 r; x = r;", "FP0242: `u32` is too wide"),
-        ("usize r; x = r;", "FP0242: `usize` is too wide"),
+        ("usize r; x = r;", "FP0242: there is no integer type `usize`"),
+        ("x = 2147483648;", "FP0004: this number does not fit in 32 bits"),
+        ("x = x + 4294967296;", "FP0004: this number does not fit in 32 bits"),
+        ("if (x == -2147483649) skip;", "FP0004: this number does not fit in 32 bits"),
+        ("x = choose(1, 4294967296);", "FP0004: this number does not fit in 32 bits"),
+        ("u32 r = 4294967296; x = r;", "FP0022: 4294967296 is not a value of `u32`"),
+        ("u64 r = -1; x = r;", "FP0022: -1 is not a value of `u64`"),
+        ("u64 r = 18446744073709551616; x = r;", "FP0004: this number does not fit in 64 bits"),
+        (
+            "i64 r = 9223372036854775808; x = r;",
+            "FP0022: 9223372036854775808 is not a value of `i64`",
+        ),
+        ("i64 r = -9223372036854775809; x = r;", "FP0004: this number does not fit in 64 bits"),
         ("fetch_add(k, 1);", "FP0243: an update cannot wait for a range that blocks"),
         ("int(0..3, saturate) r; x = r;", "FP0017: there is no treatment `saturate`"),
         ("int(0..3, block) a[2];", "FP0243: a local array cannot have a range that blocks"),
@@ -413,5 +424,64 @@ fn programs_compute_what_the_book_says() {
              case 0: x = 3; break; default: x = 99; case 7: x = x + 1; }}"
         );
         assert_eq!(memory("shared int x;", &body, 1), Some(vec![expected]), "{value}");
+    }
+}
+
+/// Runs the only thread of a program and returns the final values of its locations, as they print.
+fn final_values(program: &str) -> Result<Vec<String>, ()> {
+    let problem = lowered(program);
+    match super::interpret::run_code(&problem) {
+        super::interpret::RunResult::Done(memory, _) => {
+            let locations = problem.program.locations.iter().zip(memory);
+            Ok(locations.map(|(location, value)| location.ty.show(value)).collect())
+        }
+        _ => Err(()),
+    }
+}
+
+#[test]
+fn wide_integers_wrap_and_print_as_numbers() {
+    for (declarations, body, expected) in [
+        ("shared u32 x = 4294967295;", "x += 1;", "0"),
+        ("shared u32 x;", "x = x - 1;", "4294967295"),
+        ("shared i32 x = 2147483647;", "x += 1;", "-2147483648"),
+        ("shared u64 x = 0xffffffffffffffff;", "x = x - 1;", "18446744073709551614"),
+        ("shared u64 x = 18446744073709551615;", "fetch_add(x, 2);", "1"),
+        ("shared u64 x;", "fetch_sub(x, 1);", "18446744073709551615"),
+        ("shared i64 x = -9223372036854775808;", "x = -x;", "-9223372036854775808"),
+        ("shared i64 x = -9223372036854775808;", "x -= 1;", "9223372036854775807"),
+        ("shared u64 x = 0x8000000000000000;", "x = x / 3;", "3074457345618258602"),
+        ("shared u64 x = 0x8000000000000000;", "x = x >> 63;", "1"),
+        ("shared i64 x = -8;", "x = x >> 1;", "-4"),
+        ("const BIG = 0xffffffffffffffff; shared u64 x = BIG / 2;", "skip;", "9223372036854775807"),
+        ("shared u64 x;", "x = -1 + 0; int r = -1; x = r;", "18446744073709551615"),
+        ("shared u32 x;", "u64 r = 0x1234567890; x = r;", "878082192"),
+        ("shared u64 x;", "r = 0xffffffffff; x = r + 1;", "1099511627776"),
+        ("shared u64 x;", "x = x == 0 ? 0xffffffffffffffff : 1;", "18446744073709551615"),
+        ("shared u64 a[2] = {1, 0xffffffffffffffff};", "a[0] = a[1] * a[1];", "1"),
+    ] {
+        let program = format!("{declarations} thread p {{ {body} }}");
+        assert_eq!(
+            final_values(&program).map(|all| all[0].clone()),
+            Ok(expected.into()),
+            "{program}"
+        );
+    }
+}
+
+#[test]
+fn a_wide_integer_that_does_not_fit_in_an_int_is_a_fault() {
+    for (ty, fits, too_large) in [
+        ("u32", "2147483647", "2147483648"),
+        ("u64", "2147483647", "18446744073709551615"),
+        ("i64", "-2147483648", "-2147483649"),
+    ] {
+        for statement in ["x = w;", "x += w;", "int r = w; x = r;", "int r; r += w; x = r;"] {
+            let program = |value| {
+                format!("shared int x; shared {ty} w = {value}; thread p {{ {statement} }}")
+            };
+            assert_eq!(final_values(&program(fits)), Ok(vec![fits.into(); 2]), "{statement}");
+            assert_eq!(final_values(&program(too_large)), Err(()), "{statement}");
+        }
     }
 }

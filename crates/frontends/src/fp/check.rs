@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 
 use fencepost_ir::{Diagnostics, Span, Value};
 
+pub(super) use convert::check_constant;
 pub use unit::check;
 
 use super::ast;

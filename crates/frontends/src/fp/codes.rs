@@ -112,7 +112,7 @@ codes! {
     /// A method that locations do not have.
     UNKNOWN_METHOD = "FP0241";
     /// An integer type of more than 16 bits.
-    TOO_WIDE = "FP0242";
+    NO_SUCH_WIDTH = "FP0242";
     /// A range that blocks where a value cannot wait.
     BLOCK = "FP0243";
     /// A `switch` on a value without constants, or with two labels for one value.

@@ -1,10 +1,13 @@
 //! Evaluates constant expressions: sizes, ranges, initial values, indices in conditions.
 
+use std::convert::Infallible;
+
 use fencepost_ir::{BinOp, Diagnostics, Fault, Value, wrap_into};
 
 use super::ast;
-use super::check::{Checker, Scope};
+use super::check::{Checker, Scope, check_constant};
 use super::codes;
+use super::integers::{to_int, typed, unary_op};
 use super::names::Globals;
 use super::tree::{Expr, ExprKind};
 use super::types::Ty;
@@ -39,7 +42,8 @@ impl Globals {
     ) -> Option<Value> {
         let mut checker = Checker::new(self, source, diagnostics, Scope::Constant);
         checker.expr_of(expr, expected)?;
-        self.constant(expr, source, diagnostics).map(|(value, _)| value)
+        let (value, ty) = self.constant(expr, source, diagnostics)?;
+        check_constant(ty.number(value), expected, expr.span, diagnostics).then_some(value)
     }
 
     /// Evaluates a constant expression of type `int`.
@@ -75,15 +79,29 @@ pub fn inclusive_bounds(lo: Value, hi: Value, inclusive: bool) -> (Value, Value)
     }
 }
 
+/// An expression of the program representation without variables.
+type Constant = fencepost_ir::Expr<Infallible>;
+
+fn value(expr: &Constant) -> Result<Value, Fault> {
+    expr.eval(&|never| match *never {})
+}
+
 /// Evaluates an expression without variables.
 pub fn evaluate(expr: &Expr) -> Result<Value, Fault> {
     Ok(match &expr.kind {
         ExprKind::Const(value) => *value,
         ExprKind::Wrap(a, range) => wrap_into(evaluate(a)?.into(), *range),
-        ExprKind::Unary(op, a) => op.apply(evaluate(a)?)?,
+        ExprKind::ToInt(a) => value(&to_int(a.ty, Constant::Const(evaluate(a)?)))?,
+        ExprKind::Unary(op, a) => match expr.ty {
+            Ty::Fixed(width) => value(&unary_op(*op, width, Constant::Const(evaluate(a)?)))?,
+            Ty::Bool | Ty::Int | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => op.apply(evaluate(a)?)?,
+        },
         ExprKind::Binary(BinOp::And, a, b) => Value::from(evaluate(a)? != 0 && evaluate(b)? != 0),
         ExprKind::Binary(BinOp::Or, a, b) => Value::from(evaluate(a)? != 0 || evaluate(b)? != 0),
-        ExprKind::Binary(op, a, b) => op.apply(evaluate(a)?, evaluate(b)?)?,
+        ExprKind::Binary(op, a, b) => {
+            let (left, right) = (Constant::Const(evaluate(a)?), Constant::Const(evaluate(b)?));
+            value(&typed(*op, expr.ty, (a.ty, b.ty), left, right))?
+        }
         ExprKind::Select(c, a, b) => {
             if evaluate(c)? != 0 {
                 evaluate(a)?

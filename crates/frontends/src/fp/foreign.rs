@@ -13,7 +13,7 @@ const REGISTER: &str = "registers need no declaration: write `r = x;`, or `int r
 const SHARED: &str = "write `shared int x;`; accesses to locations are atomic";
 const LOAD: &str = "write `r = x;`: each occurrence of a location is one load";
 const STORE: &str = "write `x = v;`: each assignment to a location is one store";
-const INTEGER: &str = "write `int` (32 bits), or `int(0..4)` for a range";
+const INTEGER: &str = "write `int`, `int(0..4)` for a range, or `u8` to `i64`";
 const THREAD: &str = "write `thread p { ... }` for a thread";
 const PROCEDURE: &str = "write `proc void f() { ... }` for a procedure";
 const CONDITION: &str = "write `final forall COND;`, or `exists` or `never` for `forall`";
@@ -23,7 +23,7 @@ const CHOOSE: &str = "write `choose(0..4)` for any value of a range";
 /// Words in the position of a type.
 const TYPES: &[Entry] = &[
     (&["unsigned", "signed", "long", "short", "size_t", "byte", "integer", "Integer"], INTEGER),
-    (&["uint", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize"], INTEGER),
+    (&["uint", "usize", "isize", "u128", "i128"], INTEGER),
     (&["int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t"], INTEGER),
     (&["uint32_t", "uint64_t", "intptr_t", "uintptr_t", "nat", "char", "Int"], INTEGER),
     (&["float", "double", "f32", "f64", "string", "String", "str"], INTEGER),

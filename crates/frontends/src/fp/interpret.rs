@@ -8,7 +8,7 @@ mod code;
 
 pub(super) use code::run_code;
 
-use fencepost_ir::{BinOp, Fault, Value, wrap_into};
+use fencepost_ir::{BinOp, Fault, UnOp, Value, wrap_into};
 
 use super::tree::{
     Body, Element, Expr, ExprKind, Place, Root, Stmt, StmtKind, Unit, Update as TreeUpdate,
@@ -240,7 +240,8 @@ impl Tree<'_> {
                 let at = self.address(place, locals)?;
                 let old = *self.cell(at)?;
                 let value = self.value(value, locals)?;
-                let new = apply(*op, place.ty.ty, old, value)?;
+                let number = |value: Value| place.ty.ty.number(value);
+                let new = apply(*op, place.ty.ty, number(old), number(value))?;
                 *self.cell(at)? =
                     place.ty.wraps().map_or(new, |range| wrap_into(new.into(), range));
             }
@@ -381,11 +382,16 @@ impl Tree<'_> {
                 locals[at]
             }
             ExprKind::Wrap(a, range) => wrap_into(self.value(a, locals)?.into(), *range),
+            ExprKind::ToInt(a) => {
+                let number = a.ty.number(self.value(a, locals)?);
+                i32::try_from(number).map_err(|_| Abort::Fault)?.into()
+            }
             ExprKind::Unary(op, a) => {
-                let value = op.apply(self.value(a, locals)?)?;
-                match expr.ty {
-                    Ty::Fixed(width) => wrap_into(value.into(), width.range()),
-                    _ => value,
+                let value = self.value(a, locals)?;
+                match (expr.ty, op) {
+                    (Ty::Fixed(width), UnOp::Neg) => wrap_into(-i128::from(value), width.range()),
+                    (Ty::Fixed(width), _) => wrap_into(op.apply(value)?.into(), width.range()),
+                    _ => op.apply(value)?,
                 }
             }
             ExprKind::Binary(BinOp::And, a, b) => {
@@ -394,9 +400,9 @@ impl Tree<'_> {
             ExprKind::Binary(BinOp::Or, a, b) => {
                 Value::from(self.value(a, locals)? != 0 || self.value(b, locals)? != 0)
             }
-            ExprKind::Binary(op, a, b) => {
-                let a = self.value(a, locals)?;
-                let b = self.value(b, locals)?;
+            ExprKind::Binary(op, left, right) => {
+                let a = left.ty.number(self.value(left, locals)?);
+                let b = right.ty.number(self.value(right, locals)?);
                 apply(*op, expr.ty, a, b)?
             }
             ExprKind::Select(c, a, b) => {
@@ -460,23 +466,40 @@ impl Tree<'_> {
     }
 }
 
-/// Applies an operator. The arithmetic of a fixed-width integer is computed with 128 bits.
-fn apply(op: BinOp, ty: Ty, a: Value, b: Value) -> Result<Value, Fault> {
+/// Applies an operator to two numbers. The arithmetic of a fixed-width integer and comparisons are
+/// computed with 128 bits.
+fn apply(op: BinOp, ty: Ty, x: i128, y: i128) -> Result<Value, Fault> {
     let Ty::Fixed(width) = ty else {
-        return op.apply(a, b);
+        return Ok(match op {
+            BinOp::Eq => (x == y).into(),
+            BinOp::Ne => (x != y).into(),
+            BinOp::Lt => (x < y).into(),
+            BinOp::Le => (x <= y).into(),
+            BinOp::Gt => (x > y).into(),
+            BinOp::Ge => (x >= y).into(),
+            _ => {
+                let value = |number: i128| Value::try_from(number).map_err(|_| Fault::Overflow);
+                op.apply(value(x)?, value(y)?)?
+            }
+        });
     };
-    let (x, y) = (i128::from(a), i128::from(b));
     let shift = || {
-        let amount = u32::try_from(b).ok().filter(|n| *n < width.bits() as u32);
+        let amount = u32::try_from(y).ok().filter(|n| *n < width.bits() as u32);
         amount.ok_or(Fault::Overflow)
     };
     let exact = match op {
         BinOp::Add => x + y,
         BinOp::Sub => x - y,
-        BinOp::Mul => x * y,
+        // The low 64 bits of the product are the same for the bit patterns.
+        BinOp::Mul => (x as Value).wrapping_mul(y as Value).into(),
+        BinOp::Div => x.checked_div(y).ok_or(Fault::DivisionByZero)?,
+        BinOp::Rem => x.checked_rem(y).ok_or(Fault::DivisionByZero)?,
         BinOp::Shl => x << shift()?,
         BinOp::Shr => x >> shift()?,
-        _ => op.apply(a, b)?.into(),
+        BinOp::BitAnd => x & y,
+        BinOp::BitOr => x | y,
+        BinOp::BitXor => x ^ y,
+        _ => unreachable!("only arithmetic has a fixed-width result"),
     };
     Ok(wrap_into(exact, width.range()))
 }

@@ -37,6 +37,7 @@ pub mod parser;
 pub mod suggest;
 pub mod tree;
 pub mod types;
+pub mod width;
 
 #[cfg(test)]
 mod c_like_tests;

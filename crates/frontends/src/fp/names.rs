@@ -18,7 +18,8 @@ use super::foreign;
 use super::limits;
 use super::suggest::did_you_mean;
 use super::tree::{Record, Shared};
-use super::types::{EnumId, EnumInfo, Outside, ProcId, SharedId, TemplateId, Ty, VarTy, Width};
+use super::types::{EnumId, EnumInfo, Outside, ProcId, SharedId, TemplateId, Ty, VarTy};
+use super::width::Width;
 
 /// The meaning of a declared name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -238,13 +239,14 @@ impl Globals {
                 None if Width::by_name(&name.text).is_some() => {
                     Width::by_name(&name.text).map(|width| VarTy::plain(Ty::Fixed(width)))
                 }
-                None if Width::TOO_WIDE.contains(&name.text.as_str()) => {
+                None if Width::REJECTED.contains(&name.text.as_str()) => {
+                    let message = format!("there is no integer type `{}`", name.text);
                     diagnostics
-                        .error(codes::TOO_WIDE, name.span, format!("`{}` is too wide", name.text))
-                        .label("values have 32 bits, and their overflow is a fault")
+                        .error(codes::NO_SUCH_WIDTH, name.span, message)
+                        .label("integers have 8, 16, 32 or 64 bits")
                         .hint(
-                            "use `u8`, `u16`, `i8` or `i16`, which wrap, or `int`; a small type \
-                             shows the same errors and has fewer states",
+                            "use `u64` or `i64`, or a smaller type, which shows the same errors \
+                             and has fewer states",
                         );
                     None
                 }
@@ -294,10 +296,10 @@ impl Globals {
 }
 
 /// The hint of errors about types.
-const TYPES_HINT: &str = "types are `bool`, `int`, `int(0..4)`, `u8`, `u16`, `i8`, `i16` and the names of enums and records";
+const TYPES_HINT: &str = "types are `bool`, `int`, `int(0..4)`, `u8` to `u64`, `i8` to `i64` and the names of enums and records";
 
 /// The largest number of values of a range that wraps, so that the computation does not overflow.
-const MAX_WRAP: i64 = 1 << 28;
+const MAX_WRAP: Value = 1 << 28;
 
 /// Checks `wrap` or `block` after a range.
 fn outside_range(
@@ -307,9 +309,9 @@ fn outside_range(
     diagnostics: &mut Diagnostics,
 ) -> Option<Outside> {
     match word.text.as_str() {
-        "wrap" if i64::from(hi) - i64::from(lo) < MAX_WRAP => Some(Outside::Wrap),
+        "wrap" if hi - lo < MAX_WRAP => Some(Outside::Wrap),
         "wrap" => {
-            let found = (i64::from(hi) - i64::from(lo) + 1) as u64;
+            let found = (hi - lo + 1) as u64;
             too_many(diagnostics, span, "values of a range that wraps", found, MAX_WRAP as u64);
             None
         }

@@ -4,6 +4,8 @@
 //! choice is the simplest one. A shorter list thus gives a smaller program, so that shrinking
 //! works.
 
+mod wide;
+
 use std::fmt::Write;
 
 /// A sequence of choices, given by bytes.
@@ -47,6 +49,7 @@ pub(super) fn program(choices: &mut Choices<'_>) -> String {
          shared u8 b = 254 ; shared i8 s ; shared int ( -1 .. 3 , wrap ) w ; \
          init { head = new Node ; head . value = 5 ; } ",
     );
+    out.insert_str(0, wide::SHARED);
     let procedure =
         Context { depth: 2, in_loop: false, atomic: false, returns: true, thread: false };
     for (name, result) in [("f", "int"), ("g", "bool"), ("h", "void")] {
@@ -141,7 +144,7 @@ fn int(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
 
 fn bool(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
     let leaf = depth == 0;
-    match choices.below(if leaf { 5 } else { 13 }) {
+    match choices.below(if leaf { 5 } else { 14 }) {
         0 => "q".into(),
         1 => "true".into(),
         2 => "flag [ 1 ]".into(),
@@ -158,6 +161,7 @@ fn bool(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
             let orders = ["", ", acq_rel", ", acquire , relaxed", ", Ordering : : SeqCst"];
             format!("x . compare_exchange ( {a} , {b} {} )", orders[choices.below(4)])
         }
+        13 => wide::comparison(choices, context, depth - 1),
         8 | 9 => {
             let op = ["&&", "||"][choices.below(2)];
             let (a, b) = (bool(choices, context, depth - 1), bool(choices, context, depth - 1));
@@ -197,6 +201,7 @@ fn stmt(out: &mut String, choices: &mut Choices<'_>, context: Context) {
             write!(out, "await ( {} ) ;", bool(choices, context, 2))
         }
         11 => write!(out, "state = {} ;", ["idle", "busy", "state"][choices.below(3)]),
+        12 if choices.below(2) == 1 => wide::assign(out, choices, context),
         12 => new_simple(out, choices, context),
         23 | 24 => {
             switch(out, choices, inner);

@@ -152,7 +152,7 @@ pub struct Template {
 impl Template {
     /// Returns the number of threads of the template.
     pub fn instances(&self) -> u64 {
-        self.param.map_or(1, |(lo, hi)| (i64::from(hi) - i64::from(lo) + 1).max(0) as u64)
+        self.param.map_or(1, |(lo, hi)| (hi - lo + 1).max(0) as u64)
     }
 }
 
@@ -417,6 +417,8 @@ pub enum ExprKind {
     LocalElement(Element),
     /// The value modulo the size of a range: the number of the range that is congruent to it.
     Wrap(Box<Expr>, (Value, Value)),
+    /// A fixed-width integer as an `int`. A number outside 32 bits is a fault.
+    ToInt(Box<Expr>),
     /// The parameter of the thread template.
     Param,
     /// A load.

@@ -1,6 +1,8 @@
 //! The types of the `.fp` language, and hints for type mismatches.
 
-use fencepost_ir::{BinOp, PoolId, Type, Value};
+use fencepost_ir::{BinOp, INT_LIMITS, PoolId, Type, Value};
+
+use super::width::Width;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -53,60 +55,6 @@ pub enum Ty {
     Ref(PoolId),
     /// The type of `null`, which is compatible with every reference type.
     Null,
-}
-
-/// The width of a fixed-width integer. Values have 32 bits and overflow is a fault, so wider types
-/// do not fit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "each variant is the type of that name")]
-pub enum Width {
-    U8,
-    U16,
-    I8,
-    I16,
-}
-
-impl Width {
-    /// All widths with their names.
-    pub const ALL: [(Width, &'static str); 4] =
-        [(Width::U8, "u8"), (Width::U16, "u16"), (Width::I8, "i8"), (Width::I16, "i16")];
-
-    /// The names of integer types of C and Rust that are too wide.
-    pub const TOO_WIDE: [&'static str; 8] =
-        ["u32", "u64", "i32", "i64", "u128", "i128", "usize", "isize"];
-
-    /// Returns the width of this name.
-    pub fn by_name(name: &str) -> Option<Width> {
-        Self::ALL.iter().find(|(_, n)| *n == name).map(|(width, _)| *width)
-    }
-
-    /// Returns the name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Width::U8 => "u8",
-            Width::U16 => "u16",
-            Width::I8 => "i8",
-            Width::I16 => "i16",
-        }
-    }
-
-    /// Returns the number of bits.
-    pub fn bits(self) -> Value {
-        match self {
-            Width::U8 | Width::I8 => 8,
-            Width::U16 | Width::I16 => 16,
-        }
-    }
-
-    /// Returns the smallest and largest value.
-    pub fn range(self) -> (Value, Value) {
-        match self {
-            Width::U8 => (0, 0xff),
-            Width::U16 => (0, 0xffff),
-            Width::I8 => (-0x80, 0x7f),
-            Width::I16 => (-0x8000, 0x7fff),
-        }
-    }
 }
 
 /// What happens if a value outside the range of a variable is stored to it.
@@ -171,6 +119,23 @@ impl Ty {
             || (self.is_number() && expected.is_number())
     }
 
+    /// Returns the type of a literal: the first of `int`, `i64` and `u64` that has the number.
+    pub fn of_literal(number: i128) -> Option<Ty> {
+        let (least, largest) = INT_LIMITS;
+        if (i128::from(least)..=i128::from(largest)).contains(&number) {
+            return Some(Ty::Int);
+        }
+        [Width::I64, Width::U64].into_iter().find(|width| width.has(number)).map(Ty::Fixed)
+    }
+
+    /// Returns the number that a stored value stands for.
+    pub fn number(self, stored: Value) -> i128 {
+        match self {
+            Ty::Fixed(width) => width.number(stored),
+            Ty::Bool | Ty::Int | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => stored.into(),
+        }
+    }
+
     /// Returns whether the values are numbers.
     pub fn is_number(self) -> bool {
         matches!(self, Ty::Int | Ty::Fixed(_))
@@ -215,7 +180,7 @@ pub fn conversion_hint(
         },
         (Ty::Ref(_), Ty::Int) if constant == Some(0) => Some("write `null`".into()),
         (Ty::Fixed(_), Ty::Fixed(_)) => {
-            Some("assign it to an `int` register first, which keeps the value".into())
+            Some("assign it to a register of the other type first, which wraps".into())
         }
         (Ty::Bool | Ty::Int | Ty::Fixed(_) | Ty::Enum(_) | Ty::Ref(_) | Ty::Null, _) => None,
     }
@@ -275,7 +240,8 @@ pub fn is_boolean(op: BinOp) -> bool {
 pub fn to_ir(ty: VarTy, enums: &[EnumInfo]) -> Type {
     match ty.ty {
         Ty::Bool => Type::Bool,
-        Ty::Int | Ty::Fixed(_) => Type::Int { range: ty.range },
+        Ty::Int => Type::Int { range: ty.range },
+        Ty::Fixed(width) => width.to_ir(),
         Ty::Enum(id) => {
             let info = &enums[id.index()];
             Type::Enum { name: info.name.clone(), constants: info.constants.clone() }
@@ -283,5 +249,29 @@ pub fn to_ir(ty: VarTy, enums: &[EnumInfo]) -> Type {
         Ty::Ref(pool) => Type::Ref(pool),
         // Only a temporary for a bare `null` has this type.
         Ty::Null => Type::Int { range: Some((0, 0)) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_literal_has_the_first_type_that_holds_it() {
+        let (signed, unsigned) = (Some(Ty::Fixed(Width::I64)), Some(Ty::Fixed(Width::U64)));
+        for (number, ty) in [
+            (0, Some(Ty::Int)),
+            (i128::from(i32::MAX), Some(Ty::Int)),
+            (i128::from(i32::MIN), Some(Ty::Int)),
+            (1 << 31, signed),
+            (-(1 << 31) - 1, signed),
+            (i128::from(i64::MIN), signed),
+            (1 << 63, unsigned),
+            (i128::from(u64::MAX), unsigned),
+            (1 << 64, None),
+            (i128::from(i64::MIN) - 1, None),
+        ] {
+            assert_eq!(Ty::of_literal(number), ty, "{number}");
+        }
     }
 }

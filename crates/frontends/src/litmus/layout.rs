@@ -1,19 +1,15 @@
 //! The locations of a test, and the encoding of its values.
 //!
-//! A location is one cell, whatever its type. Values are 32-bit integers in the program
-//! representation. Two kinds of values are not integers or do not fit. They are encoded by reserved
-//! numbers close to -2^31:
+//! A location is one cell, whatever its type. A number represents itself. An address is a reserved
+//! number: [`FIRST_ADDRESS`] plus [`SYMBOL_STRIDE`] for each symbol, plus the element size for each
+//! element. Arithmetic on addresses therefore stays within an array or yields an address of no
+//! location. Addresses have 32 bits, so that arithmetic of 32 bits does not change them, and tests
+//! with addresses can be translated.
 //!
-//! - *Addresses*: [`FIRST_ADDRESS`] plus [`SYMBOL_STRIDE`] for each symbol, plus the element size
-//!   for each element. Arithmetic on addresses therefore stays within an array or yields an address
-//!   of no location.
-//! - *Large constants*: [`FIRST_LARGE`], [`FIRST_LARGE`] + 1, ... A test may only copy them and
-//!   compare them for equality.
+//! DIVERGENCE: arithmetic that yields exactly a reserved number is mistaken for the address.
 //!
-//! DIVERGENCE: arithmetic that yields exactly a reserved number is mistaken for the value that the
-//! number encodes.
-//!
-//! X86 registers have 32 bits, so in X86 tests 4294967295 and -1 are the same number.
+//! X86 registers have 32 bits, so in X86 tests 4294967295 and -1 are the same number. In the other
+//! tests, 2^64 - 1 and -1 are the same number.
 
 use std::collections::BTreeMap;
 
@@ -28,12 +24,15 @@ use crate::fp::limits;
 pub const FIRST_ADDRESS: Value = INT_LIMITS.0 + (0xab7 << 12);
 /// The distance between the addresses of two consecutive symbols.
 pub const SYMBOL_STRIDE: Value = 1 << 12;
-/// The code of the first large constant.
-pub const FIRST_LARGE: Value = INT_LIMITS.0 + (1 << 28);
-/// The least integer that represents itself. Smaller numbers are reserved.
-pub(super) const MIN_PLAIN: Value = FIRST_LARGE + (1 << 28);
+/// The most symbols of which the addresses are distinct from all other values.
+const ADDRESSES: Value = 1 << 12;
 /// The maximum length of an array.
 const MAX_ARRAY_LEN: u32 = 256;
+
+/// Returns whether a number is reserved for addresses.
+pub(super) fn is_address(value: Value) -> bool {
+    (FIRST_ADDRESS..FIRST_ADDRESS + ADDRESSES * SYMBOL_STRIDE).contains(&value)
+}
 
 /// A named location or array.
 #[derive(Clone, Debug)]
@@ -61,13 +60,10 @@ pub struct Layout {
     cells: Vec<Location>,
     /// Whether numbers are 32-bit: 4294967295 is -1.
     is_32_bit: bool,
-    large_constants: Vec<i128>,
-    /// The span of the first large constant.
-    first_large_span: Option<Span>,
     /// Whether the test uses an address as a value.
     has_addresses: bool,
-    /// The span of the first arithmetic operation on values.
-    first_arithmetic_span: Option<Span>,
+    /// The span of the first number that is reserved for addresses.
+    first_reserved_span: Option<Span>,
 }
 
 impl Layout {
@@ -134,10 +130,21 @@ impl Layout {
 
     /// Adds a location of this name if there is none. Returns whether the location is new.
     pub fn declare_if_new(&mut self, name: &str, span: Span) -> Result<bool, LitmusError> {
+        self.declare_of_size(name, 4, span)
+    }
+
+    /// Adds a location of this name and size in bytes if there is none. Returns whether the location
+    /// is new.
+    pub fn declare_of_size(
+        &mut self,
+        name: &str,
+        size: Value,
+        span: Span,
+    ) -> Result<bool, LitmusError> {
         if self.by_name.contains_key(name) {
             return Ok(false);
         }
-        self.add(name, None, 4, span)?;
+        self.add(name, None, size, span)?;
         Ok(true)
     }
 
@@ -212,7 +219,7 @@ impl Layout {
         }
     }
 
-    /// Returns the encoding of a number. A number outside of the range gets a reserved number.
+    /// Returns the value of a number.
     pub fn int(&mut self, value: i128, span: Span) -> Result<Value, LitmusError> {
         let half = i128::from(u32::MAX) / 2;
         let value = if self.is_32_bit && value > half && value <= i128::from(u32::MAX) {
@@ -220,16 +227,16 @@ impl Layout {
         } else {
             value
         };
-        if value >= i128::from(MIN_PLAIN) && value <= i128::from(INT_LIMITS.1) {
-            return Ok(value as Value);
+        if value < i128::from(Value::MIN) || value > i128::from(u64::MAX) {
+            let message = "this number does not fit in 64 bits";
+            return Err(LitmusError::unsupported(span, message).hint("use a smaller number"));
         }
-        self.first_large_span.get_or_insert(span);
-        let at =
-            self.large_constants.iter().position(|other| *other == value).unwrap_or_else(|| {
-                self.large_constants.push(value);
-                self.large_constants.len() - 1
-            });
-        Ok(FIRST_LARGE + at as Value)
+        // A number from 2^63 is its bit pattern.
+        let value = value as Value;
+        if is_address(value) {
+            self.first_reserved_span.get_or_insert(span);
+        }
+        Ok(value)
     }
 
     fn address(&mut self, name: &str, element: u32, span: Span) -> Result<Value, LitmusError> {
@@ -241,23 +248,26 @@ impl Layout {
             + element as Value * self.symbols[at].element_size)
     }
 
-    /// Records that the test does arithmetic on values. Large constants do not support arithmetic.
-    pub fn note_arithmetic(&mut self, span: Span) {
-        self.first_arithmetic_span.get_or_insert(span);
+    /// Checks that the test does not use both addresses and a number that is reserved for them.
+    pub fn check_reserved_numbers(&self) -> Result<(), LitmusError> {
+        match self.first_reserved_span.filter(|_| self.has_addresses) {
+            Some(span) => {
+                let message =
+                    "this number is not supported in a test that uses addresses as values";
+                Err(LitmusError::unsupported(span, message).hint("use a smaller number"))
+            }
+            None => Ok(()),
+        }
     }
 
-    /// Checks that the test does not combine large constants with arithmetic. Over-approximates:
-    /// the arithmetic may be on other values.
-    pub fn check_large_constants(&self) -> Result<(), LitmusError> {
-        match (self.first_arithmetic_span, self.first_large_span) {
-            (Some(_), Some(span)) => {
-                let message = "a number this large is not supported in a test with arithmetic";
-                Err(LitmusError::unsupported(span, message).hint(
-                    "use a smaller number; large numbers can only be copied and compared with `=`",
-                ))
-            }
-            _ => Ok(()),
-        }
+    /// Returns whether a location or the elements of an array have 64 bits.
+    pub fn is_64_bit(&self, name: &str) -> bool {
+        self.symbol(name).is_some_and(|symbol| symbol.element_size == 8)
+    }
+
+    /// Returns whether some location has 64 bits.
+    pub fn has_64_bit_location(&self) -> bool {
+        self.symbols.iter().any(|symbol| symbol.element_size == 8)
     }
 
     /// Returns the location that a computed address refers to.
@@ -316,9 +326,25 @@ impl Layout {
             symbols.map(|s| (s.name.clone(), s.len.is_some(), s.cell_count(), s.element_size));
         // Without addresses, no number encodes an address.
         let symbols = if self.has_addresses { symbols.collect() } else { Vec::new() };
-        ValueNames { symbols, large_constants: self.large_constants.clone() }
+        ValueNames { symbols }
     }
 }
+
+/// The last words of the names of types with 64 bits.
+pub(super) const TYPES_OF_64_BITS: [&str; 12] = [
+    "long",
+    "int64_t",
+    "uint64_t",
+    "s64",
+    "u64",
+    "size_t",
+    "intptr_t",
+    "uintptr_t",
+    "atomic_long",
+    "atomic_ulong",
+    "atomic_long_t",
+    "atomic64_t",
+];
 
 /// Returns the size of an element in bytes.
 fn element_size_of(item: &Init) -> Value {
@@ -327,7 +353,7 @@ fn element_size_of(item: &Init) -> Value {
     }
     let ty = item.ty.as_deref().unwrap_or("int");
     match ty.split_whitespace().next_back() {
-        Some("int64_t" | "uint64_t" | "long" | "atomic_long") => 8,
+        Some(word) if TYPES_OF_64_BITS.contains(&word) => 8,
         Some("int16_t" | "uint16_t" | "short") => 2,
         Some("int8_t" | "uint8_t" | "char" | "bool" | "_Bool") => 1,
         _ => 4,
@@ -339,25 +365,16 @@ fn element_size_of(item: &Init) -> Value {
 pub struct ValueNames {
     /// For each symbol: name, whether it is an array, number of elements, element size.
     symbols: Vec<(String, bool, u32, Value)>,
-    large_constants: Vec<i128>,
 }
 
 impl ValueNames {
     /// Formats a value as in a printed state.
     pub fn format(&self, value: Value) -> String {
         let number = value.to_string();
-        if value >= MIN_PLAIN {
+        if !is_address(value) {
             return number;
         }
-        if value >= FIRST_LARGE {
-            return self
-                .large_constants
-                .get((value - FIRST_LARGE) as usize)
-                .map_or(number, i128::to_string);
-        }
-        let Some(offset) = value.checked_sub(FIRST_ADDRESS).filter(|offset| *offset >= 0) else {
-            return number;
-        };
+        let offset = value - FIRST_ADDRESS;
         match self.symbols.get((offset / SYMBOL_STRIDE) as usize) {
             Some((name, array, cells, element_size)) => {
                 let (element, rest) =

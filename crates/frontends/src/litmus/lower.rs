@@ -91,7 +91,7 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
         for prop in [Some(&constraint.prop), constraint.filter.as_ref()].into_iter().flatten() {
             check_constants(prop, &mut layout, errors);
         }
-        errors.check(layout.check_large_constants());
+        errors.check(layout.check_reserved_numbers());
         return None;
     }
     let mut program = Program {
@@ -117,7 +117,7 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
     let condition = errors.check(to_expr(&constraint.prop, &mut layout, &find));
     let filter = constraint.filter.as_ref().map(|filter| to_expr(filter, &mut layout, &find));
     let filter = errors.check(filter.transpose());
-    errors.check(layout.check_large_constants())?;
+    errors.check(layout.check_reserved_numbers())?;
     let (condition, filter) = (condition?, filter?);
     let observed = constraint.all().map(|(var, span)| find(var, *span, &layout));
     let observed = errors.check(observed.collect::<Result<Vec<Observable>, LitmusError>>())?;

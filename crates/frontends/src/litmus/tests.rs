@@ -91,10 +91,7 @@ fn initial_states_are_parsed() {
             "int a[2]; int *p=a[1]; int *q=&a[0]; int *r=a",
             vec!["a[0]=0", "a[1]=0", "p=a[1]", "q=a[0]", "r=a[0]"],
         ),
-        (
-            "int64_t x=0xffffffffffffffff; y=-4294967296",
-            vec!["x=18446744073709551615", "y=-4294967296"],
-        ),
+        ("int64_t x=0xffffffffffffffff; y=-4294967296", vec!["x=-1", "y=-4294967296"]),
         ("(* no *) x=1; (* y=2; *)", vec!["x=1"]),
     ] {
         assert_eq!(locations(&good(&with_init(init))), expected, "{init}");
@@ -186,7 +183,8 @@ fn errors_are_reported_with_their_position() {
         (x86(" JMP L ;"), "LT0003", 4, 2, "there is no label `L`"),
         (x86(" L: NOP ;\n L: NOP ;"), "LT0003", 5, 2, "the label `L` is defined twice"),
         (x86(" ADD EAX,$1 ;\n JC L ;\n L: NOP ;"), "LT0002", 4, 2, "the carry flag"),
-        (x86(" MOV EAX,$-2147483647 ;\n INC EAX ;"), "LT0002", 4, 2, "a number this large"),
+        (x86(" MOV EAX,$-18446744073709551615 ;"), "LT0002", 4, 2, "does not fit in 64 bits"),
+        (x86(" MOV EAX,$-2136244224 ;\n MOV EBX,$x ;"), "LT0002", 4, 2, "that uses addresses"),
         (x86(" MOV EAX,\u{1F600} ;"), "LT0001", 4, 10, "not valid in a litmus test"),
         (x86_64(" movq $1,%foo ;"), "LT0003", 4, 11, "there is no register `%foo`"),
         (x86_64(" movq (x),rax ;"), "LT0001", 4, 11, "`rax` is neither a register"),

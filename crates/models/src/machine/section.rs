@@ -138,7 +138,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         let waits = self.shape.grace_periods.waits(t, domain);
         let fulfilled = waits.iter().enumerate().filter(|(_, wait)| self.is_fulfilled(state, wait));
         let after = fulfilled.fold(before, |seen, (at, _)| seen | 1 << at);
-        let ends = i64::from(after) == (1i64 << waits.len()) - 1;
+        let ends = after == (1i64 << waits.len()) - 1;
         if after == before && !ends {
             return Ok(None);
         }

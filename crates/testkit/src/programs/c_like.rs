@@ -33,6 +33,9 @@ pub fn c_like(seed: u64) -> RandomProgram {
             shared("y", "shared int y;", &["y"]),
             shared("n", "shared u8 n = 254;", &["n"]),
             shared("w", "shared int(-1..2, wrap) w;", &["w"]),
+            shared("u", "shared u32 u = 4294967295;", &["u"]),
+            shared("big", "shared u64 big = 18446744073709551614;", &["big"]),
+            shared("far", "shared i64 far = 9223372036854775807;", &["far"]),
             shared("m", "shared int m[2][2];", &["m"]),
             shared(
                 "ring",
@@ -63,7 +66,7 @@ impl Generator {
         let reg = self.pick(&["r0", "r1", "r2"]);
         let value = self.pick(&["1", "2", "r0 + 1", "r1"]);
         let at = self.random.below(2);
-        line(match self.random.below(20) {
+        line(match self.random.below(25) {
             0..3 => format!("{x}.store({value}, {store});"),
             3..6 => format!("{reg} = {x}.load({load});"),
             6 => format!("{reg} = n.fetch_add(3, {update});"),
@@ -78,7 +81,12 @@ impl Generator {
             15 => format!("{reg} = m[{at}][r0 & 1];"),
             16 => format!("ring[{reg} & 1].seq -= 100;"),
             17 => format!("ring[{at}].data[{reg} & 1] = {value};"),
-            18 => format!("{{ int a[2] = {{{value}, 5}}; a[r1 & 1] = {x}; {reg} = a[r0 & 1]; }}"),
+            18 => format!("w0 = u.fetch_add(2147483648, {update});"),
+            19 => format!("{{ w1 = big.swap({value}, {update}); w1 = w1 / 3; }}"),
+            20 => format!("big = big * big - {value};"),
+            21 => format!("far += {value};"),
+            22 => format!("if (big > {reg} && u <= {reg}) far = u; else u = big >> 31;"),
+            23 => format!("{{ int a[2] = {{{value}, 5}}; a[r1 & 1] = {x}; {reg} = a[r0 & 1]; }}"),
             _ => format!(
                 "switch ({reg}) {{ case 0: x = 1; case 1: r1 = y; break; \
                  default: y.store({value}, {store}); }}"

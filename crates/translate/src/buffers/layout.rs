@@ -4,10 +4,11 @@ use crate::atomic_blocks::in_atomic_block;
 use crate::formula::{add, mul, num};
 use crate::groups::{Match, StoreGroup, matches, store_groups};
 use fencepost_ir::assemble::{self, Locations};
-use fencepost_ir::interval::{FULL, Range, join};
+use fencepost_ir::interval::{Range, join};
 use fencepost_ir::range::ranges;
 use fencepost_ir::{
-    Address, Expr, FenceKinds, Loc, Location, Op, Program, Reg, StoreBuffers, ThreadId, Type, Value,
+    Address, Expr, FenceKinds, INT_LIMITS, Loc, Location, Op, Program, Reg, StoreBuffers, ThreadId,
+    Type, Value,
 };
 
 /// An array of added locations, or a single added location.
@@ -66,7 +67,7 @@ impl Layout {
             _ => {
                 let known = locations.iter().map(|loc| self.ranges[loc.index()]);
                 let range = known.fold((0, 0), join);
-                Type::Int { range: (range != FULL).then_some(range) }
+                Type::Int { range: (range != INT_LIMITS).then_some(range) }
             }
         }
     }

@@ -24,10 +24,11 @@ use crate::Unsupported;
 pub(super) use choice::Choices;
 pub(super) use code::{Code, Role};
 pub(super) use divisions::holds_without_fault;
-use fencepost_ir::interval::{FULL, Range};
+use fencepost_ir::interval::Range;
 use fencepost_ir::range::{Ranges, ranges};
 use fencepost_ir::{
-    BinOp, Condition, Expr, Loc, Observable, Op, Problem, Property, Quantifier, Reg, ThreadId, Type,
+    BinOp, Condition, Expr, INT_LIMITS, Loc, Observable, Op, Problem, Property, Quantifier, Reg,
+    ThreadId, Type,
 };
 use std::collections::BTreeSet;
 
@@ -71,7 +72,7 @@ pub fn c(export: &Export<'_>) -> Result<String, Unsupported> {
 /// Returns the full range for each register of `init`.
 pub(super) fn init_ranges(problem: &Problem) -> Vec<Range> {
     let registers = problem.program.init.as_ref().map_or(0, |init| init.registers.len());
-    vec![FULL; registers]
+    vec![INT_LIMITS; registers]
 }
 
 /// Returns the registers that conditions on final states mention, with new global names.
@@ -363,6 +364,6 @@ pub(super) fn range_comment(variable: &Variable) -> String {
             let all = constants.iter().enumerate().map(|(at, name)| format!("{at} {name}"));
             format!("  /* {} */", all.collect::<Vec<_>>().join(", "))
         }
-        Type::Int { range: None } | Type::Ref(_) => String::new(),
+        Type::Int { range: None } | Type::U64 | Type::Ref(_) => String::new(),
     }
 }

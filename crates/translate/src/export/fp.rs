@@ -261,7 +261,7 @@ fn enums(program: &Program) -> BTreeMap<String, Vec<String>> {
     types
         .filter_map(|ty| match ty {
             Type::Enum { name, constants } => Some((name.clone(), constants.clone())),
-            Type::Bool | Type::Int { .. } | Type::Ref(_) => None,
+            Type::Bool | Type::Int { .. } | Type::U64 | Type::Ref(_) => None,
         })
         .collect()
 }

@@ -146,7 +146,7 @@ fn properties(
 fn without_references(program: &Program, ty: &Type) -> Type {
     match ty {
         Type::Ref(_) => Type::Int { range: program.limits(ty) },
-        Type::Bool | Type::Int { .. } | Type::Enum { .. } => ty.clone(),
+        Type::Bool | Type::Int { .. } | Type::U64 | Type::Enum { .. } => ty.clone(),
     }
 }
 

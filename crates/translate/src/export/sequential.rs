@@ -31,9 +31,8 @@ use super::lower::lower;
 use super::names::{Names, Variable};
 use super::text::{TextWriter, comment_safe};
 use crate::{Translation, Unsupported};
-use fencepost_ir::interval::FULL;
 use fencepost_ir::range::ranges;
-use fencepost_ir::{Loc, Problem, Program, Property, Quantifier, ThreadId};
+use fencepost_ir::{INT_LIMITS, Loc, Problem, Program, Property, Quantifier, ThreadId};
 use std::collections::BTreeSet;
 
 /// Exports the program as sequential C. The program must be the translation, made by
@@ -243,7 +242,7 @@ impl Sequence<'_> {
     /// Returns whether some guess has no range.
     fn guesses_any_number(&self) -> bool {
         let mut locations = self.shared.iter().flat_map(|shared| shared.variable.locations());
-        locations.any(|loc| self.program.ranges.locations[loc.index()] == FULL)
+        locations.any(|loc| self.program.ranges.locations[loc.index()] == INT_LIMITS)
     }
 
     /// Writes the functions that begin and end a context for shared variables.
@@ -288,7 +287,7 @@ impl Sequence<'_> {
             for (loc, element) in shared.elements() {
                 let (lo, hi) = self.program.ranges.locations[loc.index()];
                 let mut value = match (number(lo, Dialect::C), number(hi, Dialect::C)) {
-                    _ if (lo, hi) == FULL => "nondet_int()".into(),
+                    _ if (lo, hi) == INT_LIMITS => "nondet_int()".into(),
                     (lo, hi) => format!("choose({lo}, {hi})"),
                 };
                 match self.writers(loc)[..] {

@@ -231,7 +231,7 @@ impl Translator<'_> {
     fn choose_value(&mut self, reg: Reg) {
         let all = self.domain.all();
         let (lo, hi) = (all[0], all[all.len() - 1]);
-        if i64::from(hi) - i64::from(lo) + 1 == all.len() as i64 {
+        if hi.abs_diff(lo) == all.len() as u64 - 1 {
             self.code.op(Op::Choose { reg, lo, hi });
             return;
         }

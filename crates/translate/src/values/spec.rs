@@ -41,7 +41,7 @@ impl Values {
             let (lo, hi) = parse_range(item).ok_or_else(|| {
                 CannotAbstract::Syntax(format!("`{item}` is not a value or a range"))
             })?;
-            if i64::from(hi) - i64::from(lo) >= MAX_KEPT as i64 {
+            if hi.abs_diff(lo) >= MAX_KEPT as u64 {
                 return Err(syntax("at most 60 values can be kept"));
             }
             self.kept.extend(lo..=hi);

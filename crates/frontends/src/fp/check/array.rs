@@ -104,7 +104,7 @@ impl Checker<'_> {
         for (index, len) in indices.iter().zip(&dims) {
             let value = self.expr_of(index, Ty::Int)?;
             if let ExprKind::Const(at) = value.kind
-                && !(0..i64::from(*len)).contains(&i64::from(at))
+                && !(0..i64::from(*len)).contains(&at)
             {
                 self.diagnostics
                     .error(codes::ARRAY, index.span, format!("index {at} is out of bounds"))

@@ -128,10 +128,19 @@ impl Checker<'_> {
         let mut checked = Vec::new();
         let mut ty = None;
         for value in list {
-            let value = self.thread_constant(value, ty)?;
-            ty = Some(ty.and_then(|ty: Ty| ty.join(value.ty)).unwrap_or(value.ty));
+            // Numbers are converted when their common type is known.
+            let expected = ty.filter(|ty: &Ty| !ty.is_number());
+            let value = self.thread_constant(value, expected)?;
+            let joined = ty.map_or(Some(value.ty), |ty: Ty| ty.join(value.ty));
+            let Some(joined) = joined else {
+                self.mismatch(&value, ty?);
+                return None;
+            };
+            ty = Some(joined);
             checked.push(value);
         }
+        let converted = checked.into_iter().map(|value| self.coerce(value, ty?));
+        let checked = converted.collect::<Option<Vec<Expr>>>()?;
         Some(Expr { kind: ExprKind::ChooseList(checked), ty: ty?, span, pure: false })
     }
 
@@ -187,7 +196,7 @@ impl Checker<'_> {
 fn is_thread_constant(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Param => true,
-        ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) => is_thread_constant(a),
+        ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) | ExprKind::ToInt(a) => is_thread_constant(a),
         ExprKind::Binary(_, a, b) => is_thread_constant(a) && is_thread_constant(b),
         ExprKind::Select(c, a, b) => {
             is_thread_constant(c) && is_thread_constant(a) && is_thread_constant(b)

@@ -77,7 +77,7 @@ fn collect_loads(expr: &Expr, loads: &mut Vec<Span>) -> Result<(), Span> {
             loads.push(expr.span);
             Ok(())
         }
-        ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) => inside(a),
+        ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) | ExprKind::ToInt(a) => inside(a),
         ExprKind::Binary(_, a, b) => inside(a).and_then(|()| inside(b)),
         ExprKind::Select(c, a, b) => inside(c).and_then(|()| inside(a)).and_then(|()| inside(b)),
         ExprKind::Update(..)

@@ -1,6 +1,6 @@
 //! Checks expressions.
 
-use fencepost_ir::{BinOp, INT_LIMITS, Span, UnOp, Value, is_int};
+use fencepost_ir::{BinOp, Span, UnOp, Value};
 
 use super::{Checker, Scope};
 use crate::fp::ast::{self, ExprKind as Ast};
@@ -29,34 +29,20 @@ impl Checker<'_> {
         }
         let span = expr.span;
         match &expr.kind {
-            Ast::Number(value) => match i32::try_from(*value).map(Value::from) {
-                Ok(value) => Some(self.constant(value, Ty::Int, span)),
-                Err(_) => {
-                    self.diagnostics
-                        .error(codes::BAD_NUMBER, span, "this number does not fit in 32 bits")
-                        .label("too large")
-                        .hint("use a number from -2147483648 to 2147483647");
-                    None
-                }
-            },
+            Ast::Number(number) => self.literal((*number).into(), span),
             Ast::Bool(value) => Some(self.constant(Value::from(*value), Ty::Bool, span)),
             Ast::Null => Some(self.constant(0, Ty::Null, span)),
             Ast::Name(name) => self.name(name, span),
             Ast::Paren(inner) => self.expr(inner).map(|inner| Expr { span, ..inner }),
-            Ast::Unary(UnOp::Neg, operand) if matches!(operand.kind, Ast::Number(n) if n == 1 << 31) => {
-                Some(self.constant(INT_LIMITS.0, Ty::Int, span))
-            }
             Ast::Unary(op, operand) => {
                 let operand = match op {
                     UnOp::Not => self.negated(operand)?,
-                    UnOp::Neg | UnOp::BitNot => self.expr_of(operand, Ty::Int)?,
+                    UnOp::Neg | UnOp::BitNot => self.operand_of(operand, Ty::Int)?,
                 };
                 let ty = operand.ty;
                 // A negative number is a constant, so that its type is checked as one.
-                if let (UnOp::Neg, ExprKind::Const(value)) = (op, &operand.kind)
-                    && is_int(-value)
-                {
-                    return Some(self.constant(-value, ty, span));
+                if let (UnOp::Neg, ExprKind::Const(value)) = (op, &operand.kind) {
+                    return self.literal(-ty.number(*value), span);
                 }
                 let pure = operand.pure;
                 Some(Expr { kind: ExprKind::Unary(*op, Box::new(operand)), ty, span, pure })
@@ -66,7 +52,8 @@ impl Checker<'_> {
                 let cond = self.expr_of(cond, Ty::Bool);
                 let then = self.expr(then);
                 let otherwise = self.expr(otherwise);
-                let (cond, then, otherwise) = (cond?, then?, otherwise?);
+                let cond = cond?;
+                let (then, otherwise) = self.adapt_literal(then?, otherwise?)?;
                 let Some(ty) = then.ty.join(otherwise.ty) else {
                     self.mismatch(&otherwise, then.ty);
                     return None;
@@ -116,6 +103,30 @@ impl Checker<'_> {
             Ast::New(name) => self.new_record(name, span),
             Ast::At(thread, label) => self.at_label(thread, label, span),
         }
+    }
+
+    /// Checks the operand of an operator for operands of type `expected`. Numbers are not converted:
+    /// their common type depends on all operands.
+    fn operand_of(&mut self, expr: &ast::Expr, expected: Ty) -> Option<Expr> {
+        let expr = self.expr(expr)?;
+        if !expr.ty.fits(expected) {
+            self.mismatch(&expr, expected);
+            return None;
+        }
+        Some(expr)
+    }
+
+    /// Returns a number as a constant of the first type that has it: `int`, `i64` or `u64`.
+    fn literal(&mut self, number: i128, span: Span) -> Option<Expr> {
+        let Some(ty) = Ty::of_literal(number) else {
+            self.diagnostics
+                .error(codes::BAD_NUMBER, span, "this number does not fit in 64 bits")
+                .label("too large")
+                .hint("use a number from -9223372036854775808 to 18446744073709551615");
+            return None;
+        };
+        // A number from 2^63 is stored as its bit pattern.
+        Some(self.constant(number as Value, ty, span))
     }
 
     /// Returns whether the scope is a body, which allows effects. Reports an error if not.
@@ -237,7 +248,7 @@ impl Checker<'_> {
             BinOp::Shl | BinOp::Shr | BinOp::Wide(_) => Some(Ty::Int),
         };
         let (left, right) = match operands {
-            Some(ty) => (self.expr_of(left, ty), self.expr_of(right, ty)),
+            Some(ty) => (self.operand_of(left, ty), self.operand_of(right, ty)),
             None => (self.expr(left), self.expr(right)),
         };
         self.combine(op, left?, right?, span)
@@ -254,6 +265,10 @@ impl Checker<'_> {
     ) -> Option<Expr> {
         // The amount of a shift may have another number type.
         let shifts = matches!(op, BinOp::Shl | BinOp::Shr) && right.ty.is_number();
+        let (left, right) = match shifts {
+            true => (left, right),
+            false => self.adapt_literal(left, right)?,
+        };
         let joined = if shifts { Some(left.ty) } else { left.ty.join(right.ty) };
         let Some(joined) = joined else {
             // Report the operand that is easier to change: a literal, otherwise the right one.

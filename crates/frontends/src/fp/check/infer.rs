@@ -360,10 +360,36 @@ impl Checker<'_> {
         implicit.push((id, value));
     }
 
+    /// Returns whether an expression is a number or a constant.
+    fn is_constant(&self, expr: &ast::Expr) -> bool {
+        match &expr.kind {
+            Ast::Number(_) => true,
+            Ast::Paren(inner) | Ast::Unary(UnOp::Neg, inner) => self.is_constant(inner),
+            Ast::Name(name) => {
+                !self.by_name.contains_key(name)
+                    && matches!(self.globals.get(name), Some((Global::Const(..), _)))
+            }
+            Ast::Bool(_)
+            | Ast::Null
+            | Ast::Unary(UnOp::Not | UnOp::BitNot, _)
+            | Ast::Binary(..)
+            | Ast::Select(..)
+            | Ast::Index(..)
+            | Ast::Field(..)
+            | Ast::Call(..)
+            | Ast::Method(..)
+            | Ast::ChooseRange(_)
+            | Ast::ChooseList(_)
+            | Ast::New(_)
+            | Ast::At(..) => false,
+        }
+    }
+
     /// Infers the type of an expression without reporting errors.
     fn infer(&self, expr: &ast::Expr) -> Option<Ty> {
         match &expr.kind {
-            Ast::Number(_) | Ast::ChooseRange(_) => Some(Ty::Int),
+            Ast::Number(number) => Ty::of_literal((*number).into()),
+            Ast::ChooseRange(_) => Some(Ty::Int),
             Ast::Bool(_) => Some(Ty::Bool),
             Ast::Null => Some(Ty::Null),
             Ast::Name(name) => {
@@ -388,10 +414,22 @@ impl Checker<'_> {
             }
             Ast::Paren(inner) => self.infer(inner),
             Ast::Unary(UnOp::Not, _) => Some(Ty::Bool),
-            Ast::Unary(UnOp::Neg | UnOp::BitNot, a) => self.infer(a),
+            Ast::Unary(UnOp::Neg, a) => match a.kind {
+                Ast::Number(number) => Ty::of_literal(-i128::from(number)),
+                _ => self.infer(a),
+            },
+            Ast::Unary(UnOp::BitNot, a) => self.infer(a),
             Ast::Binary(op, ..) if is_boolean(*op) => Some(Ty::Bool),
             Ast::Binary(BinOp::Shl | BinOp::Shr, a, _) => self.infer(a),
-            Ast::Binary(op, a, b) if is_arithmetic(*op) => self.infer(a)?.join(self.infer(b)?),
+            Ast::Binary(op, a, b) if is_arithmetic(*op) => {
+                let (left, right) = (self.infer(a)?, self.infer(b)?);
+                // A large literal takes the type of the other operand.
+                match (self.is_constant(a), self.is_constant(b)) {
+                    (true, false) => Some(right),
+                    (false, true) => Some(left),
+                    (true, true) | (false, false) => left.join(right),
+                }
+            }
             Ast::Binary(_, a, b) => self.infer(a).or_else(|| self.infer(b)),
             Ast::Select(_, a, b) => match self.infer(a) {
                 None | Some(Ty::Null) => self.infer(b),

@@ -119,7 +119,7 @@ impl Checker<'_> {
             return self.expr_of(index, Ty::Int);
         }
         let value = self.globals.constant_int(index, self.source, self.diagnostics)?;
-        if value < 0 || value as u32 >= len {
+        if !(0..i64::from(len)).contains(&value) {
             self.diagnostics
                 .error(codes::ARRAY, index.span, format!("index {value} is out of bounds"))
                 .label(format!("the array has {len} elements"))

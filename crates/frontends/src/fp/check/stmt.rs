@@ -230,6 +230,7 @@ impl Checker<'_> {
             if ty.ty != Ty::Int || ty.outside != Outside::Fault {
                 value = combined;
             } else {
+                let value = self.coerce(value, Ty::Int)?;
                 return Some(StmtKind::Modify(id, op, value));
             }
         }
@@ -287,11 +288,13 @@ impl Checker<'_> {
     /// Checks the right side of `old op= value`.
     fn operand(&mut self, op: BinOp, old: Expr, value: &ast::Expr, span: Span) -> Option<Expr> {
         let value = self.expr(value)?;
+        let ty = old.ty;
         // The right operand may be converted.
-        match self.combine(op, old, value, span)?.kind {
-            TreeExpr::Binary(_, _, right) => Some(*right),
-            _ => None,
-        }
+        let right = match self.combine(op, old, value, span)?.kind {
+            TreeExpr::Binary(_, _, right) => *right,
+            _ => return None,
+        };
+        if ty == Ty::Int { self.coerce(right, ty) } else { Some(right) }
     }
 
     /// Returns whether a name that is not a register can be assigned to. Reports an error if not.

@@ -53,7 +53,7 @@ impl<'a> Lowerer<'_, 'a> {
         };
         let len = elements(dims);
         match value.as_const() {
-            Some(at) if at >= 0 && (at as u32) < len => {
+            Some(at) if (0..Value::from(len)).contains(&at) => {
                 let mut base = base;
                 base.0 += at as u32;
                 Address { cell, ..Address::fixed(base) }
@@ -69,7 +69,7 @@ impl<'a> Lowerer<'_, 'a> {
         for (index, len) in indices.iter().zip(dims) {
             let value = self.value(index);
             match value.as_const() {
-                Some(value) if (0..i64::from(*len)).contains(&i64::from(value)) => {}
+                Some(value) if (0..i64::from(*len)).contains(&value) => {}
                 Some(value) => {
                     self.warn_out_of_bounds(value, *len, index.span);
                     inside = Some(Expr::Const(0));

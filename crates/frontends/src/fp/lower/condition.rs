@@ -9,7 +9,7 @@ use super::client::ClientResult;
 use super::labels::{Kind, Labels};
 use super::layout::Layout;
 use crate::fp::codes;
-use crate::fp::integers::{binary_op, unary_op, wrap};
+use crate::fp::integers::{to_int, typed, unary_op, wrap};
 use crate::fp::tree::{self, Claim, ExprKind, Place, Root, Unit, elements};
 use crate::fp::types::{ProcId, TemplateId, Ty};
 
@@ -110,13 +110,9 @@ impl Conditions<'_> {
                     Expr::Unary(*op, boxed(a))
                 }
             },
-            ExprKind::Binary(op, a, b) => match expr.ty {
-                Ty::Fixed(width) => binary_op(*op, width, *boxed(a), *boxed(b)),
-                Ty::Bool | Ty::Int | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
-                    Expr::Binary(*op, boxed(a), boxed(b))
-                }
-            },
+            ExprKind::Binary(op, a, b) => typed(*op, expr.ty, (a.ty, b.ty), *boxed(a), *boxed(b)),
             ExprKind::Wrap(a, range) => wrap(*boxed(a), *range),
+            ExprKind::ToInt(a) => to_int(a.ty, *boxed(a)),
             ExprKind::Select(c, a, b) => Expr::Select(boxed(c), boxed(a), boxed(b)),
             ExprKind::Load(place) => Expr::Var(Observable::Loc(self.location(place))),
             ExprKind::ThreadRegister(template, value, local) => {
@@ -164,7 +160,7 @@ impl Conditions<'_> {
         let before: u64 =
             self.unit.templates[..template.index()].iter().map(|t| t.instances()).sum();
         let lo = self.unit.templates[template.index()].param.map_or(0, |(lo, _)| lo);
-        let offset = value.map_or(0, |value| (i64::from(value) - i64::from(lo)) as usize);
+        let offset = value.map_or(0, |value| (value - lo) as usize);
         ThreadId::from_index(before as usize + offset)
     }
 

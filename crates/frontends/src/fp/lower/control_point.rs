@@ -29,7 +29,7 @@ pub(super) fn control_points(unit: &Unit, template: &Template) -> BTreeMap<usize
 fn collect(expr: &Expr, visit: &mut impl FnMut(usize, usize)) {
     match &expr.kind {
         ExprKind::At(template, _, label) => visit(template.index(), *label),
-        ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) => collect(a, visit),
+        ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) | ExprKind::ToInt(a) => collect(a, visit),
         ExprKind::Binary(_, a, b) => {
             collect(a, visit);
             collect(b, visit);

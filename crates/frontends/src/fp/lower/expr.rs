@@ -9,7 +9,7 @@ use fencepost_ir::{BinOp, Expr, Op, Reg, Span, UnOp, Update, Value};
 use super::labels::Kind;
 use super::thread::{Lowerer, Slot};
 use crate::fp::consts::inclusive_bounds;
-use crate::fp::integers::{binary_op, unary_op, wrap};
+use crate::fp::integers::{negated, to_int, typed, unary_op, wrap};
 use crate::fp::tree::{self, ExprKind, Place, Root};
 use crate::fp::types::{LocalId, Ty, VarTy};
 use crate::fp::{codes, limits};
@@ -32,6 +32,7 @@ impl<'a> Lowerer<'_, 'a> {
             },
             ExprKind::LocalElement(element) => self.element_value(element, expr.span),
             ExprKind::Wrap(a, range) => wrap(self.value(a), *range),
+            ExprKind::ToInt(a) => to_int(a.ty, self.value(a)),
             ExprKind::Unary(op, a) => {
                 let a = self.value(a);
                 match expr.ty {
@@ -44,10 +45,10 @@ impl<'a> Lowerer<'_, 'a> {
             ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) if !b.pure => {
                 self.short_circuit(*op, a, b, None)
             }
-            ExprKind::Binary(op, a, b) => {
-                let a = self.value(a);
-                let b = self.value(b);
-                self.arithmetic(*op, expr.ty, a, b)
+            ExprKind::Binary(op, left, right) => {
+                let a = self.value(left);
+                let b = self.value(right);
+                typed(*op, expr.ty, (left.ty, right.ty), a, b)
             }
             ExprKind::Select(c, a, b) if a.pure && b.pure => {
                 let c = self.value(c);
@@ -75,16 +76,6 @@ impl<'a> Lowerer<'_, 'a> {
             | ExprKind::ClientResult(..)
             | ExprKind::WholeArray(_) => {
                 unreachable!("only conditions contain these")
-            }
-        }
-    }
-
-    /// Returns `a op b` with a result of type `ty`. A fixed-width integer wraps.
-    pub(super) fn arithmetic(&self, op: BinOp, ty: Ty, a: Expr<Reg>, b: Expr<Reg>) -> Expr<Reg> {
-        match ty {
-            Ty::Fixed(width) => binary_op(op, width, a, b),
-            Ty::Bool | Ty::Int | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
-                Expr::Binary(op, Box::new(a), Box::new(b))
             }
         }
     }
@@ -176,6 +167,7 @@ impl<'a> Lowerer<'_, 'a> {
             | ExprKind::Param
             | ExprKind::LocalElement(_)
             | ExprKind::Wrap(..)
+            | ExprKind::ToInt(_)
             | ExprKind::Unary(..)
             | ExprKind::Binary(..)
             | ExprKind::Select(..)
@@ -264,7 +256,12 @@ impl<'a> Lowerer<'_, 'a> {
             tree::Update::Swap(new) => Update::Swap { new: self.value(new) },
             tree::Update::Add(by) => Update::Add { by: self.value(by), wrap: place.ty.wraps() },
             tree::Update::Sub(by) => {
-                let by = Expr::Unary(UnOp::Neg, Box::new(self.value(by)));
+                let by = match place.ty.ty {
+                    Ty::Fixed(width) => negated(width, self.value(by)),
+                    Ty::Bool | Ty::Int | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
+                        Expr::Unary(UnOp::Neg, Box::new(self.value(by)))
+                    }
+                };
                 Update::Add { by: by.fold(), wrap: place.ty.wraps() }
             }
             tree::Update::Bits(op, by) => Update::Bits { op: *op, by: self.value(by) },
@@ -316,7 +313,7 @@ impl<'a> Lowerer<'_, 'a> {
         if first == end {
             return Expr::Const(first);
         }
-        if i64::from(end) - i64::from(first) + 1 == values.len() as i64 {
+        if end.abs_diff(first) == values.len() as u64 - 1 {
             let reg = reg.unwrap_or_else(|| self.temporary(VarTy::plain(expr.ty), expr.span));
             self.emit(Op::Choose { reg, lo: first, hi: end }, expr.span, Kind::Choose);
             return Expr::Var(reg);
@@ -375,7 +372,7 @@ impl<'a> Lowerer<'_, 'a> {
                     || element.indices.iter().any(|index| self.reads(index, reg))
             }
             ExprKind::Load(at) => place(at),
-            ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) => self.reads(a, reg),
+            ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) | ExprKind::ToInt(a) => self.reads(a, reg),
             ExprKind::Binary(_, a, b) => self.reads(a, reg) || self.reads(b, reg),
             ExprKind::Select(c, a, b) => {
                 self.reads(c, reg) || self.reads(a, reg) || self.reads(b, reg)

@@ -5,7 +5,7 @@ use fencepost_ir::{BinOp, Expr, Op, Span};
 
 use super::labels::Kind;
 use super::thread::{Loop, Lowerer};
-use crate::fp::integers::wrap;
+use crate::fp::integers::{typed, wrap};
 use crate::fp::tree::{self, ExprKind, Stmt, StmtKind};
 use crate::fp::types::{Ty, VarTy};
 
@@ -59,6 +59,7 @@ impl<'a> Lowerer<'_, 'a> {
                     | ExprKind::Local(_)
                     | ExprKind::LocalElement(_)
                     | ExprKind::Wrap(..)
+                    | ExprKind::ToInt(_)
                     | ExprKind::Param
                     | ExprKind::Unary(..)
                     | ExprKind::Binary(..)
@@ -95,7 +96,8 @@ impl<'a> Lowerer<'_, 'a> {
                 let old = self.temporary(VarTy::plain(place.ty.ty), span);
                 self.emit(Op::Load { reg: old, from: to.clone() }, place.span, Kind::Load);
                 let value = self.value(value);
-                let mut value = self.arithmetic(*op, place.ty.ty, Expr::Var(old), value);
+                let ty = place.ty.ty;
+                let mut value = typed(*op, ty, (ty, ty), Expr::Var(old), value);
                 if let Some(range) = place.ty.wraps().filter(|_| place.ty.ty == Ty::Int) {
                     value = wrap(value, range);
                 }
@@ -225,6 +227,7 @@ impl<'a> Lowerer<'_, 'a> {
             | ExprKind::Local(_)
             | ExprKind::LocalElement(_)
             | ExprKind::Wrap(..)
+            | ExprKind::ToInt(_)
             | ExprKind::Param
             | ExprKind::Load(_)
             | ExprKind::Unary(..)

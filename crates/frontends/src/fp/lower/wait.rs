@@ -55,7 +55,7 @@ impl<'a> Lowerer<'_, 'a> {
 fn reads_location(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Load(_) | ExprKind::Update(..) => true,
-        ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) => reads_location(a),
+        ExprKind::Unary(_, a) | ExprKind::Wrap(a, _) | ExprKind::ToInt(a) => reads_location(a),
         ExprKind::LocalElement(element) => element.indices.iter().any(reads_location),
         ExprKind::Binary(_, a, b) => reads_location(a) || reads_location(b),
         ExprKind::Select(c, a, b) => reads_location(c) || reads_location(a) || reads_location(b),

@@ -474,7 +474,7 @@ impl Collector<'_> {
                 .related(at, "declared here")
                 .hint("choose another name for the parameter");
         }
-        let count = i64::from(hi) - i64::from(lo) + 1;
+        let count = hi - lo + 1;
         if count < 1 {
             self.diagnostics
                 .error(codes::EMPTY, span, "this range creates no threads")

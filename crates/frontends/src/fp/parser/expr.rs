@@ -1,5 +1,7 @@
 //! Parsing of expressions, by precedence climbing.
 
+use std::num::IntErrorKind;
+
 use fencepost_ir::{BinOp, UnOp};
 
 use super::{ParseResult, Parser, TrailingComma, keyword_hint};
@@ -190,25 +192,22 @@ impl Parser<'_> {
         let text = span.text(self.source);
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
         let value = match digits {
-            Some(hex) => i64::from_str_radix(hex, 16),
-            None => text.parse::<i64>(),
+            Some(hex) => u64::from_str_radix(hex, 16),
+            None => text.parse::<u64>(),
         };
-        // 2147483648 is accepted here, because `-2147483648` is a valid number.
         match value {
-            Ok(value) if value <= 1 << 31 => return ExprKind::Number(value),
-            Err(_) if !text.bytes().all(|b| b.is_ascii_digit()) => {
+            Ok(value) => return ExprKind::Number(value),
+            Err(error) if *error.kind() == IntErrorKind::PosOverflow => {
+                self.error(codes::BAD_NUMBER, span, "this number does not fit in 64 bits".into())
+                    .label("too large")
+                    .hint("use a number up to 18446744073709551615");
+            }
+            Err(_) => {
                 self.error(codes::BAD_NUMBER, span, format!("`{text}` is not a number"))
                     .hint("write numbers as `42` or `0x2a`; begin names with a letter");
             }
-            Ok(_) | Err(_) => self.too_big(span),
         }
         self.unparsed_names.get_or_insert_default().insert(text.to_string());
         ExprKind::Name(text.to_string())
-    }
-
-    fn too_big(&mut self, span: fencepost_ir::Span) {
-        self.error(codes::BAD_NUMBER, span, "this number does not fit in 32 bits".into())
-            .label("too large")
-            .hint("use a number from -2147483648 to 2147483647");
     }
 }

@@ -1,6 +1,7 @@
 //! Functions, statements and expressions of a C test.
 //!
-//! Of a type, only the information whether it is a pointer is kept. Casts are dropped.
+//! Of a type, only the information whether it is a pointer and whether it has 64 bits is kept. Casts
+//! are dropped.
 
 use fencepost_ir::{BinOp, Span, UnOp};
 
@@ -24,6 +25,8 @@ pub struct Parameter {
     pub name: String,
     /// Whether the parameter is the address of the location (`int *x`) and not its value (`int x`).
     pub pointer: bool,
+    /// Whether the location has 64 bits.
+    pub is_64_bit: bool,
     /// The span of the name.
     pub span: Span,
 }
@@ -98,6 +101,8 @@ pub struct Declaration {
     pub name: String,
     /// Whether the local is a pointer.
     pub pointer: bool,
+    /// Whether its type, or that of the location that it points to, has 64 bits.
+    pub is_64_bit: bool,
     /// The initial value.
     pub value: Option<Expression>,
     /// The span of the name.

@@ -13,6 +13,7 @@ mod loops;
 pub(in super::super) mod rcu;
 mod read_order;
 mod value;
+mod width;
 
 use std::collections::BTreeMap;
 
@@ -45,7 +46,8 @@ pub(in super::super) fn declare_locations(
     layout: &mut Layout,
 ) -> Result<(), LitmusError> {
     for parameter in functions.iter().flat_map(|function| &function.parameters) {
-        layout.declare_if_new(&parameter.name, parameter.span)?;
+        let size = if parameter.is_64_bit { 8 } else { 4 };
+        layout.declare_of_size(&parameter.name, size, parameter.span)?;
     }
     Ok(())
 }
@@ -108,6 +110,8 @@ struct Local {
     reg: Reg,
     /// Whether the local is a pointer.
     pointer: bool,
+    /// Whether the local, or the location that it points to, has 64 bits.
+    is_64_bit: bool,
     /// Whether a declaration statement of the local was lowered.
     declared: bool,
 }
@@ -216,7 +220,8 @@ impl Lowerer<'_> {
         }
         self.check_registers(span)?;
         let reg = self.asm.register(name);
-        self.locals.insert(name.to_string(), Local { reg, pointer, declared: false });
+        self.locals
+            .insert(name.to_string(), Local { reg, pointer, is_64_bit: false, declared: false });
         Ok(reg)
     }
 
@@ -409,6 +414,7 @@ impl Lowerer<'_> {
 
     fn declaration(&mut self, declared: &Declaration) -> Result<(), LitmusError> {
         let reg = self.declare(&declared.name, declared.pointer, declared.span)?;
+        self.set_64_bit(&declared.name, declared.is_64_bit);
         let local = self.locals.get_mut(&declared.name).expect("`declare` inserts the local");
         if std::mem::replace(&mut local.declared, true) {
             let message = format!("`{}` is declared twice in this thread", declared.name);

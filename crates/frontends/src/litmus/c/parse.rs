@@ -15,6 +15,7 @@ mod simple;
 use fencepost_ir::Span;
 
 use super::super::error::{Errors, LitmusError};
+use super::super::layout::TYPES_OF_64_BITS;
 use super::super::tokens::{Tok, Tokens};
 use super::ast::{Block, Declaration, Function, Parameter, Statement, StatementKind};
 use crate::fp::limits;
@@ -119,7 +120,7 @@ impl Parser<'_, '_> {
             return Err(LitmusError::syntax(self.tokens.peek().span, message)
                 .hint("declare its type, as in `int *x`"));
         }
-        self.type_words()?;
+        let is_64_bit = self.type_words()?;
         let (mut pointer, span, name) = self.declarator()?;
         if self.tokens.eat(Tok::LBracket) {
             if self.tokens.kind() != Tok::RBracket {
@@ -128,23 +129,25 @@ impl Parser<'_, '_> {
             self.tokens.expect(Tok::RBracket, "`]`")?;
             pointer = true;
         }
-        Ok(Parameter { name, pointer, span })
+        Ok(Parameter { name, pointer, is_64_bit, span })
     }
 
-    /// Skips the words of a type, up to the stars and the name.
-    fn type_words(&mut self) -> Result<(), LitmusError> {
-        self.tokens.name("a type")?;
+    /// Skips the words of a type, up to the stars and the name. Returns whether the type has 64 bits.
+    fn type_words(&mut self) -> Result<bool, LitmusError> {
+        let is_wide = |word: &str| TYPES_OF_64_BITS.contains(&word);
+        let mut is_64_bit = is_wide(self.tokens.name("a type")?);
         if self.tokens.eat(Tok::LParen) {
             // `_Atomic(int)`
-            self.tokens.name("a type")?;
+            is_64_bit |= is_wide(self.tokens.name("a type")?);
             self.tokens.expect(Tok::RParen, "`)`")?;
         }
         while self.tokens.kind() == Tok::Name
             && matches!(self.tokens.kind_at(1), Tok::Name | Tok::Star)
         {
+            is_64_bit |= is_wide(self.tokens.word());
             self.tokens.take();
         }
-        Ok(())
+        Ok(is_64_bit)
     }
 
     /// Parses stars and a name. Returns whether there is a star, the span of the name, and the
@@ -271,7 +274,7 @@ impl Parser<'_, '_> {
     }
 
     fn declarations(&mut self) -> Result<Vec<Declaration>, LitmusError> {
-        self.type_words()?;
+        let is_64_bit = self.type_words()?;
         let mut all = Vec::new();
         loop {
             let (pointer, span, name) = self.declarator()?;
@@ -281,7 +284,7 @@ impl Parser<'_, '_> {
                     .hint("declare the array in the initial state, and pass it as a parameter"));
             }
             let value = if self.tokens.eat(Tok::Eq) { Some(self.expression()?) } else { None };
-            all.push(Declaration { name, pointer, value, span });
+            all.push(Declaration { name, pointer, is_64_bit, value, span });
             if !self.tokens.eat(Tok::Comma) {
                 return Ok(all);
             }

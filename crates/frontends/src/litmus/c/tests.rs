@@ -223,6 +223,24 @@ fn an_addition_wraps_around_if_its_result_may_leave_32_bits() {
     assert!(looped.iter().any(|stmt| stmt == wraps), "{looped:?}");
 }
 
+/// Only 64-bit types wrap at 64 bits. Without an overflow, the operators are the same.
+#[test]
+fn arithmetic_wraps_at_the_width_of_the_type() {
+    let last = |body: &str| code(body).pop().unwrap_or_default();
+    let cut = "assign r0 = (((r0 +w 1) & 4294967295) ^ 2147483648) - 2147483648";
+    assert_eq!(last("int r0 = 2147483647; r0 = r0 + 1;"), cut);
+    for ty in ["long", "unsigned long", "uint64_t", "s64", "u64"] {
+        let body = format!("{ty} r0 = 2147483647; r0 = r0 + 1;");
+        assert_eq!(last(&body), "assign r0 = r0 +w 1", "{body}");
+        assert_eq!(last(&body.replace("2147483647", "7")), "assign r0 = r0 + 1", "{body}");
+    }
+    assert_eq!(last("long r0 = *x; r0 = r0 >> 40;"), "assign r0 = r0 >>l 40");
+    assert_eq!(last("long r0 = *x; r0 = r0 >> 4;"), "assign r0 = r0 >> 4");
+    assert_eq!(last("long r0 = 0; int r1 = 40; r0 = r0 << r1;"), "assign r0 = r0 <<w r1");
+    assert_eq!(last("long r0 = 0x7fffffff; int r1 = 5; r1 = r0 * r1;"), "assign r1 = r0 *w r1");
+    assert_eq!(last("int r0 = 4; r0 = r0 + 0x7fffffffff;"), "assign r0 = r0 +w 549755813887");
+}
+
 #[test]
 fn a_compare_exchange_is_a_loop_if_the_value_found_is_used() {
     check(

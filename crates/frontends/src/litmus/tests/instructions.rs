@@ -149,3 +149,31 @@ fn the_source_operand_comes_first_in_x86_64() {
     }
     assert_eq!(x86_64("cmpxchgq (x),%rbx"), x86_64("cmpxchgq %rbx,(x)"));
 }
+
+/// If a result may leave 32 bits, arithmetic wraps at the width of the instruction.
+#[test]
+fn instructions_wrap_at_their_width() {
+    let last = |program: &str| {
+        let rows = program.replace('\n', " ;\n ");
+        let code = code(&format!("X86_64 T\n{{ x; }}\n P0 ;\n {rows} ;\nforall (true)\n"));
+        code.into_iter().rev().find(|stmt| !stmt.starts_with("atomic")).unwrap_or_default()
+    };
+    let (large, least) = ("movq $2147483647,%rax\n", "movq $-2147483648,%rax\n");
+    for (program, expected) in
+        [("subq $1,%rax", "assign rax = rax -w 1"), ("negq %rax", "assign rax = 0 -w rax")]
+    {
+        assert_eq!(last(&format!("{least}{program}")), expected, "{program}");
+    }
+    for (program, expected) in [
+        ("incq %rax", "assign rax = rax +w 1"),
+        ("shlq $40,%rax", "assign rax = rax <<w 40"),
+        ("movq $40,%rcx\nshlq %cl,%rax", "assign rax = rax <<w ((rcx & 255) & 63)"),
+        ("incl %eax", "assign rax = (((rax +w 1) & 4294967295) ^ 2147483648) - 2147483648"),
+        ("lock incq (x)", "update fetch_add(x, 1) wrap -9223372036854775808..=9223372036854775807"),
+        ("lock incl (x)", "update fetch_add(x, 1) wrap -2147483648..=2147483647"),
+    ] {
+        assert_eq!(last(&format!("{large}{program}")), expected, "{program}");
+    }
+    assert_eq!(last("movq $2147483648,%rax"), "assign rax = 2147483648");
+    assert_eq!(last("incq %rax"), "assign rax = rax + 1");
+}

@@ -3,13 +3,13 @@
 //! The flags are truth values in extra registers: *zero* (ZF), *negative* (SF), *less* (SF and OF
 //! differ) and *below* (CF). Only flags that an instruction of the thread reads are computed.
 //!
-//! DIVERGENCE: arithmetic that overflows 32 bits is a fault, so after arithmetic *less* is the same
-//! as *negative*. 8-bit and 16-bit arithmetic wraps, as on hardware; *less* after it is not
-//! supported.
+//! DIVERGENCE: after arithmetic of 32 and 64 bits *less* is the same as *negative*, also if the
+//! result wraps. *Less* after arithmetic of 8 and 16 bits is not supported.
 
 use fencepost_ir::{BinOp, Expr, Reg, Span, UnOp};
 
 use super::super::error::LitmusError;
+use super::super::wrap::in_64_bits;
 
 /// A status flag.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -123,7 +123,8 @@ impl FlagEffect {
             (FlagEffect::Compared(a, b), Flag::Zero) => op(BinOp::Eq, a, b),
             (FlagEffect::Compared(a, b), Flag::Less) => op(BinOp::Lt, a, b),
             (FlagEffect::Compared(a, b), Flag::Negative) => {
-                op(BinOp::Lt, &cut(&op(BinOp::Sub, a, b)), &zero)
+                let sub = if width == 64 { in_64_bits(BinOp::Sub) } else { BinOp::Sub };
+                op(BinOp::Lt, &cut(&op(sub, a, b)), &zero)
             }
             (FlagEffect::Compared(a, b), Flag::Below) => {
                 // As an unsigned number, a negative number is greater than all others.

@@ -14,12 +14,14 @@ mod operands;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::assemble::{Sources, Target};
+use fencepost_ir::range::Range;
 use fencepost_ir::{BinOp, Expr, FenceKinds, Loc, Op, Reg, Span, Thread, UnOp, Update};
 
 use super::super::assembler::Assembler;
 use super::super::ast::{Arch, Constant, Init, StateVar};
 use super::super::error::{Errors, LitmusError};
 use super::super::layout::Layout;
+use super::super::wrap::{WRAP_64, in_64_bits, negated_in_64_bits};
 use super::ast::{Column, Instruction, Memory, Mnemonic, Operand};
 use super::flags::{Flag, FlagEffect};
 use super::loops::loop_depths;
@@ -229,7 +231,7 @@ impl Lowerer<'_> {
         let value = item.values.first().cloned().unwrap_or(Constant::Int(0));
         let value = Expr::Const(self.layout.constant(&value, item.span)?);
         self.asm.set_source(item.span, item.span.text(self.source));
-        self.write_register(part, value.clone(), item.span);
+        self.write_register(part, value.clone());
         if self.initialised.insert(part.register) && part.width >= 32 {
             if !written.contains(&part.register) {
                 self.constants.insert(part.register, value);
@@ -373,9 +375,6 @@ impl Lowerer<'_> {
         width: u8,
         span: Span,
     ) -> Result<(), LitmusError> {
-        if self.flags.iter().any(|flag| *flag != Flag::Zero) {
-            self.layout.note_arithmetic(span);
-        }
         for flag in Flag::ALL {
             if self.flags.contains(&flag)
                 && let Some(value) = outcome.flag(flag, width, span)?
@@ -412,7 +411,7 @@ impl Lowerer<'_> {
         match self.operands(instruction)? {
             [Operand::Register(part), Operand::Memory(memory)] => {
                 let address = self.effective_address(memory, instruction.span)?;
-                self.write_register(*part, address, instruction.span);
+                self.write_register(*part, address);
                 Ok(())
             }
             _ => Err(LitmusError::syntax(
@@ -424,7 +423,6 @@ impl Lowerer<'_> {
 
     fn arithmetic(&mut self, instruction: &Instruction) -> Result<(), LitmusError> {
         let span = instruction.span;
-        self.layout.note_arithmetic(span);
         let width = self.width(instruction);
         let one = Operand::Number(1);
         let (to, by) = match instruction.mnemonic {
@@ -441,9 +439,11 @@ impl Lowerer<'_> {
         let mut by = self.read(by, width, span)?;
         if instruction.mnemonic == Mnemonic::Shl {
             // The count is taken modulo 32 or 64. A shift by 0 leaves the flags unchanged.
-            match by.as_const().map(|count| count & if width == 64 { 63 } else { 31 }) {
+            let most = Expr::Const(if width == 64 { 63 } else { 31 });
+            by = binary(BinOp::BitAnd, by, most).fold();
+            match by.as_const() {
                 Some(0) => return Ok(()),
-                Some(count) => by = Expr::Const(count),
+                Some(_) => {}
                 None if self.flags.is_empty() => {}
                 None => {
                     let message = "a shift by a register is not supported in a thread that reads flags: \
@@ -454,7 +454,7 @@ impl Lowerer<'_> {
         }
         if instruction.lock
             && width >= 32
-            && let Some(update) = locked_update(instruction.mnemonic, &by)
+            && let Some(update) = locked_update(instruction.mnemonic, width, &by)
             && let Operand::Memory(memory) = to
         {
             let at = self.address(memory, width, span)?;
@@ -464,7 +464,7 @@ impl Lowerer<'_> {
             return match old {
                 None => Ok(()),
                 Some(old) => {
-                    let (_, outcome) = compute(instruction.mnemonic, Expr::Var(old), by);
+                    let (_, outcome) = compute(instruction.mnemonic, width, Expr::Var(old), by);
                     outcome.map_or(Ok(()), |outcome| self.set_flags(&outcome, width, span))
                 }
             };
@@ -474,7 +474,7 @@ impl Lowerer<'_> {
         }
         let mut old = self.read(to, width, span)?;
         if self.flags.is_empty() || matches!(to, Operand::Memory(_)) {
-            let (value, outcome) = compute(instruction.mnemonic, old, by);
+            let (value, outcome) = compute(instruction.mnemonic, width, old, by);
             self.write(to, value, width, span)?;
             if instruction.lock {
                 self.asm.emit(Op::AtomicEnd);
@@ -490,7 +490,7 @@ impl Lowerer<'_> {
             self.asm.assign(kept, by);
             by = Expr::Var(kept);
         }
-        let (value, outcome) = compute(instruction.mnemonic, old, by);
+        let (value, outcome) = compute(instruction.mnemonic, width, old, by);
         self.write(to, value, width, span)?;
         outcome.map_or(Ok(()), |outcome| self.set_flags(&outcome, width, span))
     }
@@ -506,7 +506,6 @@ impl Lowerer<'_> {
         if instruction.mnemonic == Mnemonic::Cmp {
             return self.set_flags(&FlagEffect::Compared(a, b), width, span);
         }
-        self.layout.note_arithmetic(span);
         self.set_flags(&FlagEffect::NoCarry(binary(BinOp::BitAnd, a, b)), width, span)
     }
 
@@ -541,9 +540,29 @@ fn two_memory_operands(span: Span) -> LitmusError {
     )
 }
 
-/// Returns the result of an instruction and its effect on the flags.
-fn compute(mnemonic: Mnemonic, old: Expr<Reg>, by: Expr<Reg>) -> (Expr<Reg>, Option<FlagEffect>) {
-    let both = |op| binary(op, old.clone(), by.clone());
+/// Returns the operator of an instruction of `width` bits.
+fn of_width(op: BinOp, width: u8) -> BinOp {
+    if width == 64 { in_64_bits(op) } else { op }
+}
+
+/// Returns `-a` in an instruction of `width` bits.
+fn negated(a: Expr<Reg>, width: u8) -> Expr<Reg> {
+    if width == 64 { negated_in_64_bits(a) } else { Expr::Unary(UnOp::Neg, Box::new(a)) }
+}
+
+/// Returns the range of an addition in one step.
+fn wrap_of_width(width: u8) -> Option<Range> {
+    if width == 64 { WRAP_64 } else { None }
+}
+
+/// Returns the result of an instruction of `width` bits and its effect on the flags.
+fn compute(
+    mnemonic: Mnemonic,
+    width: u8,
+    old: Expr<Reg>,
+    by: Expr<Reg>,
+) -> (Expr<Reg>, Option<FlagEffect>) {
+    let both = |op| binary(of_width(op, width), old.clone(), by.clone());
     let zero = Expr::Const(0);
     match mnemonic {
         Mnemonic::Inc => (both(BinOp::Add), Some(FlagEffect::KeepsCarry(both(BinOp::Add)))),
@@ -554,21 +573,18 @@ fn compute(mnemonic: Mnemonic, old: Expr<Reg>, by: Expr<Reg>) -> (Expr<Reg>, Opt
         Mnemonic::Or => (both(BinOp::BitOr), Some(FlagEffect::NoCarry(both(BinOp::BitOr)))),
         Mnemonic::Xor => (both(BinOp::BitXor), Some(FlagEffect::NoCarry(both(BinOp::BitXor)))),
         Mnemonic::Shl => (both(BinOp::Shl), Some(FlagEffect::UnknownCarry(both(BinOp::Shl)))),
-        Mnemonic::Neg => {
-            let value = Expr::Unary(UnOp::Neg, Box::new(old.clone()));
-            (value, Some(FlagEffect::Compared(zero, old)))
-        }
+        Mnemonic::Neg => (negated(old.clone(), width), Some(FlagEffect::Compared(zero, old))),
         _ => (Expr::Unary(UnOp::BitNot, Box::new(old)), None),
     }
 }
 
 /// Returns the update that implements a locked instruction, if there is one.
-fn locked_update(mnemonic: Mnemonic, by: &Expr<Reg>) -> Option<Update> {
+fn locked_update(mnemonic: Mnemonic, width: u8, by: &Expr<Reg>) -> Option<Update> {
     let bits = |op| Some(Update::Bits { op, by: by.clone() });
-    let negative = || Expr::Unary(UnOp::Neg, Box::new(by.clone())).fold();
+    let add = |by: Expr<Reg>| Some(Update::Add { by: by.fold(), wrap: wrap_of_width(width) });
     match mnemonic {
-        Mnemonic::Inc | Mnemonic::Add => Some(Update::Add { by: by.clone(), wrap: None }),
-        Mnemonic::Dec | Mnemonic::Sub => Some(Update::Add { by: negative(), wrap: None }),
+        Mnemonic::Inc | Mnemonic::Add => add(by.clone()),
+        Mnemonic::Dec | Mnemonic::Sub => add(negated(by.clone(), width)),
         Mnemonic::And => bits(BinOp::BitAnd),
         Mnemonic::Or => bits(BinOp::BitOr),
         Mnemonic::Xor => bits(BinOp::BitXor),

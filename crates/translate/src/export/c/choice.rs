@@ -39,8 +39,7 @@ impl Choices {
             let mut chooses = false;
             for stmt in &thread.code {
                 if let Action::Choose { lo, hi, .. } = Action::of(&stmt.op, &Env::default()) {
-                    let span = i64::from(hi) - i64::from(lo);
-                    choices.spans.insert(u64::try_from(span).unwrap_or(0));
+                    choices.spans.insert(hi.abs_diff(lo));
                     chooses = true;
                 }
             }
@@ -59,7 +58,7 @@ impl Choices {
         let mut words = String::from("choose_by_race counter last cell value");
         for stmt in threads.flat_map(|thread| &thread.code) {
             if let Action::Choose { lo, hi, .. } = Action::of(&stmt.op, &Env::default()) {
-                words += &format!(" count_to_{}", i64::from(hi) - i64::from(lo));
+                words += &format!(" count_to_{}", hi.abs_diff(lo));
             }
         }
         words

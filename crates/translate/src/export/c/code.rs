@@ -383,8 +383,7 @@ impl<'a, 'b> Code<'a, 'b> {
                 let facts = self.facts();
                 let ((a, b), (c, d)) =
                     (facts.leaf_range(&update_action.at), facts.interval(&update_action.operand));
-                let (least, most) = (i64::from(a) + i64::from(c), i64::from(b) + i64::from(d));
-                least < i64::from(lo) || most > i64::from(hi)
+                a + c < lo || b + d > hi
             }
             UpdateKind::Swap | UpdateKind::Apply(_) => false,
         }

@@ -23,7 +23,7 @@ impl ValueType {
     pub(super) fn of(ty: &Type) -> ValueType {
         match ty {
             Type::Bool => ValueType::Bool,
-            Type::Int { .. } => ValueType::Int,
+            Type::Int { .. } | Type::U64 => ValueType::Int,
             Type::Enum { name, constants } => ValueType::Enum(name.clone(), constants.clone()),
             Type::Ref(pool) => ValueType::Ref(*pool),
         }
@@ -175,6 +175,7 @@ pub(super) fn type_name(program: &Program, ty: &Type) -> String {
     match ty {
         Type::Bool => "bool".into(),
         Type::Int { range: None } => "int".into(),
+        Type::U64 => "u64".into(),
         Type::Int { range: Some((lo, hi)) } => format!("int({lo}..={hi})"),
         Type::Enum { name, .. } => name.clone(),
         Type::Ref(pool) => program.pool(*pool).name.clone(),

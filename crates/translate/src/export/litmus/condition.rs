@@ -36,7 +36,9 @@ impl Conditions<'_> {
             Expr::Const(_) => ("true".into(), Binding::Atom),
             Expr::Var(what) => match (self.ty)(*what) {
                 Type::Bool => (self.is(*what, 1), Binding::Atom),
-                Type::Int { .. } | Type::Enum { .. } | Type::Ref(_) => not(&self.is(*what, 0)),
+                Type::Int { .. } | Type::U64 | Type::Enum { .. } | Type::Ref(_) => {
+                    not(&self.is(*what, 0))
+                }
             },
             Expr::Unary(UnOp::Not, inner) => match inner.as_ref() {
                 Expr::Var(what) => (self.is(*what, 0), Binding::Atom),

@@ -363,7 +363,7 @@ impl<'a> Printer<'a> {
         match action {
             Action::Choose { reg, lo, hi } => {
                 self.record.sets.insert(pc);
-                if i64::from(hi) - i64::from(lo) >= MAX_ALTERNATIVES {
+                if hi - lo >= MAX_ALTERNATIVES {
                     return Err(Unsupported::TooManyAlternatives(MAX_ALTERNATIVES));
                 }
                 self.lines(&lines);

@@ -11,9 +11,10 @@ use crate::export::checks::{RangeFacts, conjunction};
 use crate::export::expr::{self, Dialect};
 use crate::export::names::{Names, source_names};
 use crate::export::substitute::substitute;
-use fencepost_ir::interval::{FULL, Range, join};
+use fencepost_ir::interval::{Range, join};
 use fencepost_ir::{
-    Expr, Observable, Problem, Program, Property, Quantifier, Reg, ThreadId, UnOp, Value,
+    Expr, INT_LIMITS, Observable, Problem, Program, Property, Quantifier, Reg, ThreadId, UnOp,
+    Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -152,7 +153,7 @@ pub(super) fn variables(
     let program = &model.problem.program;
     for variable in &model.names.variables {
         let ranges = variable.locations().map(|loc| model.ranges.locations[loc.index()]);
-        let ty = type_name(ranges.reduce(join).unwrap_or(FULL));
+        let ty = type_name(ranges.reduce(join).unwrap_or(INT_LIMITS));
         let inits: Vec<Value> =
             variable.locations().map(|loc| program.location(loc).init).collect();
         let first = inits.first().copied().unwrap_or(0);

@@ -19,7 +19,6 @@ impl Lowerer<'_> {
         b: &Expression,
         span: Span,
     ) -> Result<Expr<Reg>, LitmusError> {
-        self.layout.note_arithmetic(span);
         let (is_a, is_b) = (self.is_address(a), self.is_address(b));
         if is_b && (op == BinOp::Add) == is_a {
             let message = match op {

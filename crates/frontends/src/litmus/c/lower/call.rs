@@ -3,6 +3,7 @@
 use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Reg, Span, UnOp, Update};
 
 use super::super::super::error::LitmusError;
+use super::super::super::wrap::{WRAP_64, in_64_bits, negated_in_64_bits};
 use super::super::ast::{Expression, ExpressionKind};
 use super::super::functions::{
     self, AddUnless, FunctionInfo, FunctionKind, LocationArgument, Operands, Returns, UpdateKind,
@@ -215,20 +216,23 @@ impl Lowerer<'_> {
                 (self.pointee(&call.arguments[1])?, value)
             }
         };
+        let is_64_bit = call.arguments.iter().any(|argument| self.points_to_64_bits(argument));
+        let of_width = |op| if is_64_bit { in_64_bits(op) } else { op };
+        let wrap = if is_64_bit { WRAP_64 } else { None };
         let (update, op) = match update_kind {
             UpdateKind::Swap => (Update::Swap { new: value.clone() }, None),
             UpdateKind::Add { negative: false } => {
-                (Update::Add { by: value.clone(), wrap: None }, Some(BinOp::Add))
+                (Update::Add { by: value.clone(), wrap }, Some(of_width(BinOp::Add)))
             }
             UpdateKind::Add { negative: true } => {
-                let by = Expr::Unary(UnOp::Neg, Box::new(value.clone())).fold();
-                (Update::Add { by, wrap: None }, Some(BinOp::Sub))
+                let by = match is_64_bit {
+                    true => negated_in_64_bits(value.clone()),
+                    false => Expr::Unary(UnOp::Neg, Box::new(value.clone())),
+                };
+                (Update::Add { by: by.fold(), wrap }, Some(of_width(BinOp::Sub)))
             }
             UpdateKind::Bits(op) => (Update::Bits { op, by: value.clone() }, Some(op)),
         };
-        if op.is_some() {
-            self.layout.note_arithmetic(call.span);
-        }
         let reg = match (returns, result_use) {
             (Returns::Nothing, _) => None,
             (_, ResultUse::Discarded) if self.read_order.is_none() => None,

@@ -34,6 +34,7 @@
 use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Reg, Span, Update};
 
 use super::super::super::error::LitmusError;
+use super::super::super::wrap::in_64_bits;
 use super::super::ast::ExpressionKind;
 use super::super::functions::AddUnless;
 use super::Lowerer;
@@ -97,11 +98,12 @@ impl Lowerer<'_> {
         } else {
             (Expr::Const(1), Expr::Const(0))
         };
-        self.layout.note_arithmetic(call.span);
+        let is_64_bit = self.points_to_64_bits(&call.arguments[0]);
+        let add = if is_64_bit { in_64_bits(BinOp::Add) } else { BinOp::Add };
         let found = self.temporary(call.span)?;
         self.mark_access_source(result_use, call.span);
         let stop = binary(BinOp::Eq, Expr::Var(found), excluded.clone());
-        let new = binary(BinOp::Add, Expr::Var(found), amount);
+        let new = binary(add, Expr::Var(found), amount);
         self.emit_conditional_swap(found, &at, (stop, &Expr::Var(found), &new), call)?;
         let found = Expr::Var(found);
         Ok(Some(if form.returns_old { found } else { binary(BinOp::Ne, found, excluded) }))

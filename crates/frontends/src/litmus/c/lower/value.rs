@@ -8,6 +8,7 @@ use fencepost_ir::{Address, BinOp, Expr, Loc, Op, Reg, Span, UnOp};
 
 use super::super::super::ast::Constant;
 use super::super::super::error::LitmusError;
+use super::super::super::wrap::{in_64_bits, negated_in_64_bits};
 use super::super::ast::{Expression, ExpressionKind};
 use super::{Local, Lowerer};
 
@@ -75,7 +76,11 @@ impl Lowerer<'_> {
             && !matches!(self.resolve_name(name), Some(NameKind::Address | NameKind::Location))
         {
             self.check_undeclared(name, target.span)?;
+            let is_new = !self.locals.contains_key(name);
             let reg = self.declare(name, self.is_address(value), target.span)?;
+            if is_new {
+                self.set_64_bit(name, self.is_64_bit(value));
+            }
             return self.assign_local(reg, value);
         }
         let to = self.lvalue(target)?;
@@ -183,10 +188,15 @@ impl Lowerer<'_> {
             }
             ExpressionKind::Unary(op, operand) => {
                 if *op != UnOp::Not {
-                    self.check_arithmetic(span, &[operand])?;
+                    self.check_arithmetic(&[operand])?;
                 }
+                let is_64_bit = self.is_64_bit(operand);
                 let operand = self.value(operand)?;
-                Ok(Expr::Unary(*op, Box::new(operand)).fold())
+                Ok(match op {
+                    UnOp::Neg if is_64_bit => negated_in_64_bits(operand),
+                    UnOp::Neg | UnOp::Not | UnOp::BitNot => Expr::Unary(*op, Box::new(operand)),
+                }
+                .fold())
             }
             ExpressionKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) => {
                 if self.accesses_memory(b) {
@@ -202,10 +212,11 @@ impl Lowerer<'_> {
             }
             ExpressionKind::Binary(op, a, b) => {
                 if !matches!(op, BinOp::Eq | BinOp::Ne) {
-                    self.check_arithmetic(span, &[a, b])?;
+                    self.check_arithmetic(&[a, b])?;
                 }
+                let op = if self.is_64_bit(expression) { in_64_bits(*op) } else { *op };
                 let (a, b) = (self.value(a)?, self.value(b)?);
-                Ok(binary(*op, a, b))
+                Ok(binary(op, a, b))
             }
             ExpressionKind::Select(condition, a, b) => {
                 if self.accesses_memory(a) || self.accesses_memory(b) {
@@ -232,13 +243,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Records arithmetic on the operands. Fails if an operand is an address.
-    fn check_arithmetic(
-        &mut self,
-        span: Span,
-        operands: &[&Expression],
-    ) -> Result<(), LitmusError> {
-        self.layout.note_arithmetic(span);
+    /// Checks the operands of arithmetic. Fails if one is an address.
+    fn check_arithmetic(&self, operands: &[&Expression]) -> Result<(), LitmusError> {
         match operands.iter().find(|operand| self.is_address(operand)) {
             None => Ok(()),
             Some(address) => Err(LitmusError::unsupported(
@@ -418,7 +424,6 @@ impl Lowerer<'_> {
                 let first: Loc = self.layout.cell(name, Some(0), span)?;
                 let has = |at: &u32| self.layout.cell(name, Some(*at), span).is_ok();
                 let len = (0..).take_while(has).count() as u32;
-                self.layout.note_arithmetic(span);
                 Ok(Address::element(first, len, index))
             }
         }

@@ -70,9 +70,9 @@ fn only_a_successful_compare_and_exchange_of_linux_has_fences() {
 #[test]
 fn an_addition_with_a_condition_is_a_load_if_it_adds_nothing() {
     for (call, stop, sum, value) in [
-        ("atomic_add_unless(x, 2, 5)", "%1 == 5", "(%1 + 2)", "%1 != 5"),
-        ("atomic_fetch_add_unless(x, 2, 5)", "%1 == 5", "(%1 + 2)", "%1"),
-        ("atomic_inc_not_zero(x)", "%1 == 0", "(%1 + 1)", "%1 != 0"),
+        ("atomic_add_unless(x, 2, 5)", "%1 == 5", "(%1 +w 2)", "%1 != 5"),
+        ("atomic_fetch_add_unless(x, 2, 5)", "%1 == 5", "(%1 +w 2)", "%1"),
+        ("atomic_inc_not_zero(x)", "%1 == 0", "(%1 +w 1)", "%1 != 0"),
     ] {
         let mut found = code(&format!("int r0 = {call};"));
         // The sum wraps around.

@@ -35,7 +35,7 @@ fn unsupported_features_are_errors() {
     check("int r0[2];", "LT0002", 3, "`r0` is a local array");
     check("int r0; int *r1 = &a[r0];", "LT0002", 3, "address of an element");
     check("int r0 = *5;", "LT0002", 3, "address");
-    check("int r0 = 0x7fffffffff + 1;", "LT0002", 3, "number this large");
+    check("int r0 = -0xffffffffffffffff;", "LT0002", 3, "does not fit in 64 bits");
 }
 
 #[test]

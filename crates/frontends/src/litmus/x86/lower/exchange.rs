@@ -6,7 +6,7 @@ use super::super::super::error::LitmusError;
 use super::super::ast::{Instruction, Mnemonic, Operand};
 use super::super::flags::FlagEffect;
 use super::super::registers::{self, RegisterPart};
-use super::{ACCUMULATOR, Lowerer, binary};
+use super::{ACCUMULATOR, Lowerer, binary, of_width, wrap_of_width};
 
 impl Lowerer<'_> {
     pub(super) fn exchange(&mut self, instruction: &Instruction) -> Result<(), LitmusError> {
@@ -19,8 +19,8 @@ impl Lowerer<'_> {
                 let (reg, first, second) =
                     (self.asm.temporary(), self.register(*a), self.register(*b));
                 self.asm.assign(reg, first);
-                self.write_register(*a, second, span);
-                self.write_register(*b, Expr::Var(reg), span);
+                self.write_register(*a, second);
+                self.write_register(*b, Expr::Var(reg));
                 return Ok(());
             }
             _ => {
@@ -37,7 +37,7 @@ impl Lowerer<'_> {
             let old = self.asm.temporary();
             self.asm.emit(Op::Load { reg: old, from: address.clone() });
             self.asm.emit(Op::Store { to: address, value: new });
-            self.write_register(part, Expr::Var(old), span);
+            self.write_register(part, Expr::Var(old));
         } else if part.width >= 32 {
             let reg = Some(self.asm.register(registers::full_name(self.arch, part.register)));
             self.emit_locked(Op::Update { reg, at: address, update: Update::Swap { new } });
@@ -48,7 +48,7 @@ impl Lowerer<'_> {
                 at: address,
                 update: Update::Swap { new },
             });
-            self.write_register(part, Expr::Var(old), span);
+            self.write_register(part, Expr::Var(old));
         }
         Ok(())
     }
@@ -88,7 +88,7 @@ impl Lowerer<'_> {
         self.write(to, new, width, span)?;
         self.asm.jump(done);
         self.asm.bind(failed);
-        self.write_register(accumulator, Expr::Var(found), span);
+        self.write_register(accumulator, Expr::Var(found));
         self.asm.bind(done);
         if instruction.lock {
             self.asm.emit(Op::AtomicEnd);
@@ -98,7 +98,6 @@ impl Lowerer<'_> {
 
     pub(super) fn exchange_add(&mut self, instruction: &Instruction) -> Result<(), LitmusError> {
         let span = instruction.span;
-        self.layout.note_arithmetic(span);
         let [to, from] = self.operands(instruction)?;
         let width = self.width(instruction);
         let Operand::Register(part) = from else {
@@ -115,14 +114,14 @@ impl Lowerer<'_> {
             self.asm.assign(kept, by);
             by = Expr::Var(kept);
         }
-        let sum = binary(BinOp::Add, Expr::Var(old), by.clone());
+        let sum = binary(of_width(BinOp::Add, width), Expr::Var(old), by.clone());
         match to {
             Operand::Memory(memory) if instruction.lock && width >= 32 => {
                 let at = self.address(memory, width, span)?;
                 self.emit_locked(Op::Update {
                     reg: Some(old),
                     at,
-                    update: Update::Add { by, wrap: None },
+                    update: Update::Add { by, wrap: wrap_of_width(width) },
                 });
             }
             _ => {
@@ -133,7 +132,7 @@ impl Lowerer<'_> {
                 self.asm.assign(old, value);
                 // The sum is written last: it remains if both operands are the same register.
                 if matches!(to, Operand::Register(_)) {
-                    self.write_register(*part, Expr::Var(old), span);
+                    self.write_register(*part, Expr::Var(old));
                 }
                 self.write(to, sum.clone(), width, span)?;
                 if instruction.lock {
@@ -142,7 +141,7 @@ impl Lowerer<'_> {
             }
         }
         if matches!(to, Operand::Memory(_)) {
-            self.write_register(*part, Expr::Var(old), span);
+            self.write_register(*part, Expr::Var(old));
         }
         self.set_flags(&FlagEffect::UnknownCarry(sum), width, span)
     }

@@ -88,9 +88,6 @@ impl Lowerer<'_> {
             let offset = self.layout.int(memory.offset, span)?;
             sum = binary(BinOp::Add, sum, Expr::Const(offset));
         }
-        if memory.index.is_some() || memory.offset != 0 {
-            self.layout.note_arithmetic(span);
-        }
         // Remove an addition to 0.
         Ok(match sum {
             Expr::Binary(BinOp::Add, zero, rest) if *zero == Expr::Const(0) => *rest,
@@ -115,13 +112,12 @@ impl Lowerer<'_> {
     }
 
     /// Writes a register or a part of one.
-    pub(super) fn write_register(&mut self, part: RegisterPart, value: Expr<Reg>, span: Span) {
+    pub(super) fn write_register(&mut self, part: RegisterPart, value: Expr<Reg>) {
         let reg = self.asm.register(registers::full_name(self.arch, part.register));
         if part.width >= 32 {
             self.asm.assign(reg, value);
             return;
         }
-        self.layout.note_arithmetic(span);
         let (bits, shift) =
             if part.high { (0xff00, 8) } else { (mask(part.width).as_const().unwrap_or(0), 0) };
         let kept = binary(BinOp::BitAnd, Expr::Var(reg), Expr::Const(!bits));
@@ -167,7 +163,7 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Result<(), LitmusError> {
         match operand {
-            Operand::Register(part) => self.write_register(*part, value, span),
+            Operand::Register(part) => self.write_register(*part, value),
             Operand::Memory(memory) => {
                 let to = self.address(memory, width, span)?;
                 let value = self.truncate(value, width);
