@@ -17,6 +17,9 @@ const ORDERS: [MemoryOrder; 5] = [
     MemoryOrder::SeqCst,
 ];
 
+/// Returns the fences of an access with an order; `None` if the access cannot have it.
+type FencesOf = fn(MemoryOrder) -> Option<FencesAround>;
+
 /// Returns the table as text.
 ///
 /// ```
@@ -32,7 +35,7 @@ pub fn text() -> String {
     };
     row("access", "TSO", "PSO", "RMO: fences before | after");
     row("plain, volatile", "free", "free", "none");
-    let accesses: [(&str, fn(MemoryOrder) -> Option<FencesAround>); 3] = [
+    let accesses: [(&str, FencesOf); 3] = [
         ("load", MemoryOrder::load_fences),
         ("store", MemoryOrder::store_fences),
         ("update", |order| Some(order.update_fences())),

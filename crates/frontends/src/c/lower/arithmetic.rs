@@ -89,6 +89,8 @@ pub(super) fn can_fault(value: &Val) -> bool {
                     | WideOp::Div
                     | WideOp::Rem
                     | WideOp::Shl
+                    | WideOp::WrapDiv
+                    | WideOp::WrapRem
                     | WideOp::UnsignedDiv
                     | WideOp::UnsignedRem => false,
                 },
