@@ -92,7 +92,7 @@ fn random_protocol(seed: u64) -> String {
         let set = format!("{own} = 1;");
         let mut body = vec![set];
         let more = ["z = 1;", "z = 2;", "r = z;", "B: r = 1;", "fence store_store;", ""];
-        body.insert(random.below(2) as usize, random.pick(&more).to_string());
+        body.insert(random.below(2), random.pick(&more).to_string());
         let inner = random.pick(&["", "", "z = 3;", "s = z;"]);
         let labelled = random.pick(&["skip;", "z = 4;", "t = z;"]);
         body.push(format!("if ({other} == 0) {{ {inner} A: {labelled} }}"));
@@ -110,7 +110,6 @@ fn random_protocol(seed: u64) -> String {
 fn random_control_points_get_the_cheapest_fences() {
     let (mut total, mut needed) = (0, 0);
     let sources = seeds(10)
-        .into_iter()
         .flat_map(|seed| [random_protocol(seed), random_source(seed)].map(|source| (seed, source)));
     for (seed, source) in sources.filter(|(_, s)| !problem(s).requires_control_points()) {
         for name in MODELS {
