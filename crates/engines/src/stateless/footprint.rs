@@ -81,7 +81,8 @@ impl Cells {
 /// The footprint of a step. The machine records events; [`Footprint::finish`] evaluates them.
 #[derive(Debug, Default)]
 pub(crate) struct Footprint {
-    events: Vec<(EventKind, Option<Pc>)>,
+    /// The recorded events of the step.
+    pub(crate) events: Vec<(EventKind, Option<Pc>)>,
     /// The touched cells, with repetitions.
     pub(crate) touches: Vec<CellAccess>,
     /// The actions for the monitor, in order.
@@ -105,9 +106,11 @@ impl EventRecorder for Footprint {
             EventKind::Skip => !self.events.contains(&(kind, pc)),
             EventKind::Fence(_) | EventKind::Drain(_) => {
                 let earlier = self.events.iter().rev().map(|(other, _)| other);
-                let mut since_access =
+                let since_access =
                     earlier.take_while(|other| is_fence(other) || **other == EventKind::Skip);
-                since_access.all(|other| *other != kind)
+                // The second of two release fences matters for happens-before if there is an
+                // acquire fence between them.
+                since_access.filter(|other| **other == kind).count() < 2
             }
             EventKind::Fetch { .. }
             | EventKind::Load { .. }
@@ -240,7 +243,6 @@ impl Footprint {
                 | EventKind::CommitAndKeep { .. } => {}
             }
         }
-        self.events.clear();
         // A blocked block has no end event.
         if let Some(from) = block {
             self.actions.push(MonitorAction::Block { from, to: self.accesses.len() });

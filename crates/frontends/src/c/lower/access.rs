@@ -8,10 +8,10 @@
 use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Span, WideOp};
 
 use super::arithmetic::{Val, binary, convert};
-use crate::c::codes;
 use super::layout::{POINTER, scalar_type};
 use super::places::{Cell, Spot};
 use super::thread::Lowerer;
+use crate::c::codes;
 use crate::c::orders::order_of_value;
 use crate::c::typed::{Access, Expr as TypedExpr, IntType, Type, TypeKind};
 use crate::orders::MemoryOrder;
@@ -323,4 +323,3 @@ pub(super) fn pointee_type(pointer: &TypedExpr) -> Type {
 pub(super) fn equal(a: Val, b: Val) -> Val {
     binary(BinOp::Eq, a, b)
 }
-

@@ -7,9 +7,7 @@ use fencepost_ir::assemble::Target;
 use fencepost_ir::{BinOp, Expr, Span};
 
 use super::access::AccessMode;
-use super::arithmetic::{
-    Val, apply, binary, complement, difference, element, negate, select,
-};
+use super::arithmetic::{Val, apply, binary, complement, difference, element, negate, select};
 use super::layout::{POINTER, scalar_type};
 use super::memory::function_address;
 use super::state::State;
@@ -444,8 +442,7 @@ impl<'p> Lowerer<'_, 'p> {
             PlaceKind::Field(base, _) => self.is_pure_place(base, is_read),
             PlaceKind::Index(base, index) => {
                 let constant = matches!(index.kind, ExprKind::Const(_));
-                self.is_pure_place(base, is_read)
-                    && (constant || (!is_read && self.is_pure(index)))
+                self.is_pure_place(base, is_read) && (constant || (!is_read && self.is_pure(index)))
             }
             PlaceKind::Compound { .. } | PlaceKind::Value(_) => false,
         }

@@ -14,8 +14,8 @@ use super::access::AccessMode;
 use super::arithmetic::{Val, binary, offset};
 use super::layout::{INT, POINTER, flexible_member, size_of};
 use super::memory::PoolAddresses;
-use super::plan::ObjectId;
 use super::places::Spot;
+use super::plan::ObjectId;
 use super::thread::Lowerer;
 use crate::c::codes;
 use crate::c::typed::{Expr as TypedExpr, RecordId, Type, TypeKind};
@@ -30,12 +30,7 @@ type ObjectType = (Type, u64);
 
 impl<'p> Lowerer<'_, 'p> {
     /// Allocates an object. Returns its address.
-    pub(super) fn allocate(
-        &mut self,
-        size: &'p TypedExpr,
-        hint: Option<&Type>,
-        span: Span,
-    ) -> Val {
+    pub(super) fn allocate(&mut self, size: &'p TypedExpr, hint: Option<&Type>, span: Span) -> Val {
         let size = self.value(size);
         self.allocate_from(&size, hint, None, span)
     }
@@ -167,10 +162,8 @@ impl<'p> Lowerer<'_, 'p> {
         if plan.is_bounded {
             let (full, done) = (self.code.target(), self.code.target());
             let is_full = binary(BinOp::Eq, Expr::Var(cell), Expr::Const(0));
-            let text = format!(
-                "more than {} objects of type `{}` are allocated",
-                plan.cells, plan.name
-            );
+            let text =
+                format!("more than {} objects of type `{}` are allocated", plan.cells, plan.name);
             let (no_cell, state) = self.branch_value(is_full, full, done, span);
             self.code.bind(full);
             self.state = no_cell;
@@ -229,7 +222,9 @@ impl<'p> Lowerer<'_, 'p> {
         self.state = other;
         self.conditional += 1;
         for number in pools {
-            let Some(pool) = self.pass.memory.pool_addresses.get(*number).cloned() else { continue };
+            let Some(pool) = self.pass.memory.pool_addresses.get(*number).cloned() else {
+                continue;
+            };
             let (inside, cell) = cell_of(&pointer, &pool);
             let (here, next) = (self.code.target(), self.code.target());
             let (state, other) = self.branch_value(inside, here, next, span);
