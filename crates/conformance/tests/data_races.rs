@@ -1,7 +1,6 @@
 //! Data races of C programs, compared with a second implementation: happens-before as a transitive
 //! closure, on all interleavings of small programs.
 
-#[path = "data_races/naive.rs"]
 mod naive;
 
 use fencepost_engines::data_races::MAX_EXECUTIONS;
@@ -22,7 +21,7 @@ fn race(source: &str) -> Option<[u32; 2]> {
 #[test]
 fn random_programs_have_a_race_in_both_implementations() {
     let (mut compared, mut racy) = (0, 0);
-    for seed in seeds(400) {
+    for seed in seeds(200) {
         let program = naive::Program::random(&mut Random::new(seed));
         let source = program.source();
         let expected = program.has_race();
@@ -108,7 +107,7 @@ fn creation_and_joining_synchronise() {
         )
     };
     assert_eq!(race(&source("x = 1;", "", "x = 3;")), None);
-    assert_eq!(race(&source("", "x = 2;", "")), Some([4, 6]));
+    assert_eq!(race(&source("", "x = 2;", "")), Some([6, 4]));
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //! Direction: under-approximation. Races of executions that SC does not have are not found. A race
 //! that is reported is one of the mapped program.
 //!
-//! - [`clocks`]: happens-before.
+//! - [`clocks`]: the happens-before order.
 //! - [`detector`]: the first race of an execution.
 //! - [`system`]: the system that is explored.
 
@@ -28,6 +28,7 @@ use fencepost_explore::{Exploration, StopReason};
 use fencepost_ir::spin_loops::spin_assume;
 use fencepost_ir::{DataRace, Problem};
 use fencepost_models::replay::{ReplayedRun, Trace};
+use fencepost_models::shape::Shape;
 use fencepost_models::{Fidelity, ModelSpec};
 use fencepost_search::{Stop, WorkLimits};
 use std::sync::atomic::Ordering;
@@ -71,6 +72,9 @@ pub fn find_data_race(
     let cancel = budget.of_search();
     let limits = || WorkLimits::of_search(&cancel, settings.limits);
     let machine = sc_machine(&spin_assumed.problem, settings.reductions).within(limits());
+    if !may_race(&machine.shape) {
+        return Some(RaceSearch { found: None, executions: 0, stopped: None });
+    }
     let original = sc_machine(&spin_assumed.original, settings.reductions).within(limits());
     let cells = Cells::new(&machine.shape);
     let options = ExplorationOptions {
@@ -109,6 +113,22 @@ pub fn find_data_race(
         stopped: stopped.filter(|_| found.is_none()),
         found,
         executions: explored.counts.executions(),
+    })
+}
+
+/// Returns whether some plain access may conflict with an access of another thread.
+fn may_race(shape: &Shape<'_>) -> bool {
+    let program = shape.program();
+    program.thread_ids().any(|t| {
+        let others = !(1 << t.index());
+        let code = program.thread(t).code.iter().zip(&shape.thread(t).footprints);
+        code.filter(|(stmt, _)| program.plain.contains(&stmt.label)).any(|(stmt, locations)| {
+            let writes = stmt.op.access().is_some_and(|access| access.stores);
+            locations.iter().any(|loc| {
+                let (readers, writers) = (shape.readers[loc.index()], shape.writers[loc.index()]);
+                (if writes { readers | writers } else { writers }) & others != 0
+            })
+        })
     })
 }
 

@@ -37,11 +37,13 @@ fn kind_word(access: RacingAccess) -> &'static str {
 /// Says what a search without a race did not explore. Returns none if it explored everything.
 pub fn incomplete_note(search: &RaceSearch) -> Option<String> {
     let explored = counted(search.executions, "execution");
+    let before = |limit: &str| format!("races: no race found before the {limit}");
     Some(match search.stopped? {
+        Stop::States => format!("races: no race in the first {explored}"),
         Stop::Depth => format!("races: no race in {explored}, but long ones are cut"),
-        Stop::States | Stop::Time | Stop::Memory | Stop::Interrupted => {
-            format!("races: no race in the first {explored}")
-        }
+        Stop::Time => before("time limit"),
+        Stop::Memory => before("memory limit"),
+        Stop::Interrupted => before("interruption"),
     })
 }
 

@@ -181,9 +181,11 @@ impl Footprint {
                         unreachable!("the event comes from a statement that allocates")
                     };
                     let first = shape.pool_cells[pool.index()];
-                    let taken = shape.cell_index(*pool, reference) as u32;
-                    let passed = (first..taken).map(|cell| (cell, false));
-                    for (cell, writes) in passed.chain([(taken, true)]) {
+                    // Without a free record, the reference may be 0.
+                    let taken = (reference != 0).then(|| shape.cell_index(*pool, reference) as u32);
+                    let end = taken.unwrap_or(first + shape.program().pool(*pool).cells);
+                    let passed = (first..end).map(|cell| (cell, false));
+                    for (cell, writes) in passed.chain(taken.map(|cell| (cell, true))) {
                         self.touches.push(CellAccess { cell: cells.records + cell, writes });
                     }
                     let allocator = cells.records + u32::from(pool.0);
