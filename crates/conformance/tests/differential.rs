@@ -68,7 +68,8 @@ fn difference(problem: &Problem, report: &Report, answer: &Answer, por: bool) ->
                 | Violation::Operations(_)
                 | Violation::Livelock { .. }
                 | Violation::NoWitness(_)
-                | Violation::NotRobust => false,
+                | Violation::NotRobust
+                | Violation::DataRace(_) => false,
             };
             (!known && !beyond_bound)
                 .then(|| format!("the reference does not have the violation {violation:?}"))

@@ -8,6 +8,7 @@ mod budgets;
 mod common;
 mod control_points;
 mod corpus;
+mod data_races;
 mod differential;
 mod engines;
 mod fixpoint;

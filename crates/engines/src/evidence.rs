@@ -4,7 +4,7 @@
 //! model. It carries that run, so no caller has to replay the trace again.
 
 use crate::engine::Task;
-use fencepost_ir::{Problem, Violation};
+use fencepost_ir::{DataRace, Problem, Violation};
 use fencepost_models::Reductions;
 use fencepost_models::replay::{ReplayedRun, Trace};
 
@@ -58,6 +58,13 @@ impl Evidence {
     /// Evidence from a replayed run that is not sequentially consistent.
     pub(crate) fn not_robust(run: ReplayedRun) -> Self {
         Evidence { violation: Violation::NotRobust, run: Some(Box::new(run)), shortest: false }
+    }
+
+    /// Evidence from a replayed run with a data race. The caller has checked the race.
+    pub(crate) fn data_race(mut run: ReplayedRun, race: DataRace) -> Self {
+        let violation = Violation::DataRace(race);
+        run.violation = Some(violation);
+        Evidence { violation, run: Some(Box::new(run)), shortest: false }
     }
 
     /// Evidence from a replayed run that ends in a fair cycle. The caller has checked the cycle.

@@ -18,6 +18,7 @@
 //! - [`path`]: from a target of a search to the steps that lead there.
 //! - [`concretise`]: from a run of an abstract model to a run of the exact model.
 //! - [`certificate`]: proofs for an independent checker.
+//! - [`data_races`]: data races of C programs.
 //! - [`growing_variable`]: variables that take more and more values.
 
 // A new operation, event or property must be handled everywhere: no catch-all arms on our own
@@ -31,6 +32,7 @@ pub mod automata;
 pub mod bounded;
 pub mod certificate;
 pub mod concretise;
+pub mod data_races;
 pub mod dive;
 pub mod engine;
 pub mod evidence;
@@ -51,6 +53,7 @@ pub use abstraction::Abstraction;
 pub use auto::Auto;
 pub use automata::Automata;
 pub use bounded::Bounded;
+pub use data_races::{RaceSearch, find_data_race, race_of_run};
 pub use dive::{Dived, dive_for_outcome};
 pub use engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 pub use evidence::{Claim, ClaimWithRun, Evidence, Witness};

@@ -66,7 +66,8 @@ impl OutcomeRuns {
             | Violation::Final(_)
             | Violation::Operations(_)
             | Violation::NoWitness(_)
-            | Violation::NotRobust => false,
+            | Violation::NotRobust
+            | Violation::DataRace(_) => false,
         };
         let failures: Vec<Violation> = failures.filter(ends_run).collect();
         let unfinished = |class| {

@@ -312,7 +312,7 @@ pub(crate) fn explore_from(
 
 /// Returns the choices of `init` after which an execution starts. Records a violation before the
 /// first event.
-fn inits(
+pub(crate) fn inits(
     machine: &ScMachine<'_>,
     spin_assumed: &SpinAssumed,
     cells: &Cells,

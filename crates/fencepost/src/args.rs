@@ -2,6 +2,7 @@
 
 mod bounds;
 mod c_programs;
+mod data_races;
 mod hangs;
 mod infer;
 mod values;
@@ -18,6 +19,7 @@ pub(crate) use c_programs::CPrograms;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+pub(crate) use data_races::DataRaceMode;
 use fencepost_models::Reductions;
 use fencepost_models::coherence::Domain;
 pub(crate) use hangs::Hangs;
@@ -236,6 +238,10 @@ pub(crate) struct Check {
     /// directory, as Graphviz files; requires `--engine automata`
     #[arg(long, value_name = "DIR")]
     pub(crate) dot: Option<PathBuf>,
+
+    /// What a data race of a C program is; --help describes each
+    #[arg(long, value_enum, default_value_t, value_name = "MODE")]
+    pub(crate) data_races: DataRaceMode,
 
     /// Show a trace for every violated model, not only for the first
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! `fencepost check`: checks programs under memory models and prints verdicts and traces.
 
-use crate::args::{CPrograms, Check, EngineName, Format, Search};
+use crate::args::{CPrograms, Check, DataRaceMode, EngineName, Format, Search};
+use crate::data_races::describe_data_race;
 use crate::exit::Exit;
 use crate::guard::catch_panic_while;
 use crate::input::{self, InputFile, PrintedErrors};
@@ -37,6 +38,8 @@ pub(crate) struct Batch {
     pub(crate) accept_bounded: bool,
     pub(crate) trace_dir: Option<PathBuf>,
     pub(crate) certificate: Option<PathBuf>,
+    /// What a data race is. None: the command does not look for data races.
+    pub(crate) data_races: Option<DataRaceMode>,
     /// The directory for the automata of buffer contents.
     pub(crate) dot: Option<PathBuf>,
     pub(crate) all_traces: bool,
@@ -126,6 +129,7 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         accept_bounded: options.accept_bounded,
         trace_dir: options.trace_dir.clone(),
         certificate: options.certificate.clone(),
+        data_races: Some(options.data_races),
         dot: options.dot.clone(),
         all_traces: options.all_traces,
         witness: options.witness,
@@ -219,7 +223,7 @@ pub(crate) struct CheckRun<'a> {
     engine: &'a dyn Engine,
     pub(crate) settings: Settings,
     pub(crate) session: Session,
-    output: &'a mut Output,
+    pub(crate) output: &'a mut Output,
     shows_traces: bool,
     /// Whether the trace of a violation was printed.
     trace_shown: bool,
@@ -303,11 +307,13 @@ impl CheckRun<'_> {
                 self.output.print(&format!("{}\n", paint.faint(&note)));
             }
         }
+        let races = self.find_data_race(file, problem);
         let models = self.models.clone();
         let widest = models.iter().map(|m| shown(m).chars().count()).max().unwrap_or(0);
         let mut findings = Vec::new();
         for model in &models {
-            let finding = self.run_engine(file, problem, model);
+            let mut finding = self.run_engine(file, problem, model);
+            self.judge_data_race(races.as_ref(), &mut finding);
             let rows = finding.trace_rows();
             self.count(&finding);
             let stored = rows.as_ref().and_then(|rows| self.store_trace(source, &finding, rows));
@@ -315,6 +321,7 @@ impl CheckRun<'_> {
             let buffers = self.draw(&finding);
             if self.batch.format == Format::Json {
                 let mut result = CheckResult::new(&finding, rows.as_ref());
+                describe_data_race(races.as_ref(), problem, &mut result);
                 result.trace_file = stored.as_deref().map(input::display_path);
                 result.certificate = certificate.as_deref().map(input::display_path);
                 result.buffers_complete = buffers.as_ref().map(|buffers| buffers.complete);

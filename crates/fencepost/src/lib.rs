@@ -51,8 +51,8 @@ pub mod source;
 
 pub use fencepost_engines::robust::{RobustDefinition, RobustMethod};
 pub use fencepost_engines::{
-    Bound, Claim, Engine, Evidence, Inconclusive, InconclusiveReason, Statistics, Unsupported,
-    Verdict, Witness,
+    Bound, Claim, Engine, Evidence, Inconclusive, InconclusiveReason, RaceSearch, Statistics,
+    Unsupported, Verdict, Witness,
 };
 pub use fencepost_ir::{Diagnostics, Problem, Violation};
 pub use fencepost_models::ModelSpec as Model;
@@ -65,6 +65,7 @@ pub use fencepost_report::monitor::{
 };
 pub use fencepost_search::{Cancel, Progress};
 pub use requests::check::{Check, EngineChoice};
+pub use requests::data_races::DataRaces;
 pub use requests::outcomes::{Outcomes, OutcomesAnswer};
 pub use requests::repair::{Method, PreparedRepair, Repair, RepairError, RepairOptions, Repaired};
 pub use requests::replay::{ReplayError, Replayed, replay};

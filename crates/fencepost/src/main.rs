@@ -17,6 +17,7 @@ mod args;
 mod certify;
 mod check;
 mod clients;
+mod data_races;
 mod dot;
 mod dump;
 mod exit;

@@ -36,6 +36,7 @@ macro_rules! search_methods {
 }
 
 pub mod check;
+pub mod data_races;
 pub mod outcomes;
 pub mod repair;
 pub mod replay;

@@ -508,7 +508,8 @@ impl<'p> RunReader<'p> {
             | Violation::Hang
             | Violation::Livelock { .. }
             | Violation::NoWitness(_)
-            | Violation::NotRobust => {}
+            | Violation::NotRobust
+            | Violation::DataRace(_) => {}
         }
     }
 

@@ -73,4 +73,4 @@ pub use property::{Condition, Observable, Property, Quantifier};
 pub use span::Span;
 pub use store_buffers::StoreBuffers;
 pub use value::{INT_LIMITS, Type, Value, is_int, wrap_into};
-pub use violation::Violation;
+pub use violation::{DataRace, RacingAccess, Violation};

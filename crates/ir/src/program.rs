@@ -8,6 +8,7 @@ use crate::place::Place;
 use crate::property::{Condition, Observable, Property, Quantifier};
 use crate::span::Span;
 use crate::value::{Type, Value, is_int};
+use std::collections::BTreeSet;
 
 /// A shared memory location.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -130,6 +131,9 @@ pub struct Program {
     pub places: Vec<Place>,
     /// The bounds that cut runs of the source program.
     pub bounds: Vec<Bound>,
+    /// The accesses that are plain in the source: two of them may be a data race. Empty for a
+    /// language without plain accesses.
+    pub plain: BTreeSet<Label>,
 }
 
 impl Program {

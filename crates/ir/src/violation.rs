@@ -5,7 +5,7 @@
 //! [`Problem::sometimes`](crate::Problem::sometimes).
 
 use crate::expr::Fault;
-use crate::ids::{Label, ThreadId};
+use crate::ids::{Label, Loc, ThreadId};
 
 /// A violated property.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,4 +38,28 @@ pub enum Violation {
     NoWitness(usize),
     /// The run is not sequentially consistent.
     NotRobust,
+    /// Two accesses of the run are a data race.
+    DataRace(DataRace),
+}
+
+/// Two accesses to a location that no synchronisation orders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DataRace {
+    /// The location.
+    pub loc: Loc,
+    /// The accesses, in the order of the run.
+    pub accesses: [RacingAccess; 2],
+}
+
+/// An access of a data race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RacingAccess {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The statement.
+    pub label: Label,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether it is plain. At least one of the accesses is.
+    pub is_plain: bool,
 }

@@ -2,6 +2,7 @@
 //! major version, keys are added but never renamed or removed.
 
 use crate::cycle::{self, LinkRecord};
+use crate::data_race::RaceRecord;
 use crate::finding::{Class, Finding, QueryResult};
 use crate::hang::describe_waits;
 use crate::reorderings::describe_reorderings;
@@ -79,6 +80,12 @@ pub struct CheckResult {
     /// A variable that took ever more values until the search was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growing: Option<String>,
+    /// A data race of a C program, if one was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_race: Option<RaceRecord>,
+    /// What the search for data races did not explore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_races_note: Option<String>,
     /// The path of the certificate, if one was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<String>,
@@ -272,6 +279,8 @@ impl CheckResult {
             bound: statistics.bound,
             clean_up_to,
             growing: growing.map(|growing| variable_name(finding.problem, growing.what)),
+            data_race: None,
+            data_races_note: None,
             certificate: None,
             buffers: None,
             buffers_complete: None,

@@ -11,6 +11,7 @@
 //! - [`reorderings`]: the reorderings that explain a run.
 //! - [`hang`]: what the threads wait for in a hang.
 //! - [`cycle`]: why a run is not sequentially consistent.
+//! - [`data_race`]: data races.
 //! - [`violation`]: one sentence about a violation or a witness.
 //! - [`finding`]: the result of one query.
 //! - [`verdict_line`]: the row for each model, and the reasons for inconclusive verdicts.
@@ -27,6 +28,7 @@
 //! - [`paint`]: colours and text width; [`terminal`]: escapes text from inputs.
 
 pub mod cycle;
+pub mod data_race;
 pub mod diagnostics;
 pub mod diff;
 pub mod explanation;

@@ -1,5 +1,6 @@
 //! One sentence about a violation or a witness.
 
+use crate::data_race::describe_race;
 use crate::hang::{describe_hang, describe_livelock};
 use crate::paint::{clip, printable};
 use crate::trace::TraceRows;
@@ -25,6 +26,7 @@ pub fn claim_word(claim: Claim) -> &'static str {
             Violation::Livelock { .. } => "livelock",
             Violation::NoWitness(_) => "no-witness",
             Violation::NotRobust => "not-robust",
+            Violation::DataRace(_) => "data-race",
         },
     }
 }
@@ -46,6 +48,7 @@ pub fn property(problem: &Problem, claim: Claim) -> String {
         Claim::Violation(Violation::Hang) => "no hangs".into(),
         Claim::Violation(Violation::Livelock { .. }) => "progress".into(),
         Claim::Violation(Violation::NotRobust) => "robust".into(),
+        Claim::Violation(Violation::DataRace(_)) => "no data races".into(),
         Claim::Violation(
             Violation::Invariant(at) | Violation::Final(at) | Violation::Operations(at),
         ) => problem.properties.get(at).map(describe_property).unwrap_or_default(),
@@ -133,6 +136,7 @@ pub fn describe_claim(
             .map_or("a run is not sequentially consistent".into(), |trace_rows| {
                 crate::cycle::describe_reordering(trace_rows)
             }),
+        Violation::DataRace(race) => describe_race(program, race),
         Violation::NoWitness(at) => {
             let condition = &problem.sometimes[at];
             final_state("exists", "no final state satisfies", condition, false)

@@ -131,7 +131,8 @@ fn is_known(violation: Violation, expected: &ContextReport) -> bool {
         | Violation::Hang
         | Violation::Livelock { .. }
         | Violation::NoWitness(_)
-        | Violation::NotRobust => false,
+        | Violation::NotRobust
+        | Violation::DataRace(_) => false,
     }
 }
 

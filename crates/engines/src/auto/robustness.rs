@@ -67,7 +67,8 @@ pub fn attempt(task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Attemp
             | Violation::Operations(_)
             | Violation::Hang
             | Violation::Livelock { .. }
-            | Violation::NoWitness(_) => Attempt::Concluded(Box::new(answer)),
+            | Violation::NoWitness(_)
+            | Violation::DataRace(_) => Attempt::Concluded(Box::new(answer)),
         },
         Verdict::Inconclusive(inconclusive) => match inconclusive.reason() {
             InconclusiveReason::Limit(Stop::States | Stop::Time | Stop::Interrupted) => {

@@ -114,7 +114,8 @@ impl Cells {
 /// The footprint of a step. The machine records events; [`Footprint::finish`] evaluates them.
 #[derive(Debug, Default)]
 pub(crate) struct Footprint {
-    events: Vec<(EventKind, Option<Pc>)>,
+    /// The recorded events of the step.
+    pub(crate) events: Vec<(EventKind, Option<Pc>)>,
     /// The touched cells, with repetitions.
     pub(crate) touches: Vec<CellAccess>,
     /// The actions for the monitor, in order.
@@ -138,9 +139,11 @@ impl EventRecorder for Footprint {
             EventKind::Skip => !self.events.contains(&(kind, pc)),
             EventKind::Fence(_) | EventKind::Drain(_) => {
                 let earlier = self.events.iter().rev().map(|(other, _)| other);
-                let mut since_access =
+                let since_access =
                     earlier.take_while(|other| is_fence(other) || **other == EventKind::Skip);
-                since_access.all(|other| *other != kind)
+                // The second of two release fences matters for happens-before if there is an
+                // acquire fence between them.
+                since_access.filter(|other| **other == kind).count() < 2
             }
             EventKind::Fetch { .. }
             | EventKind::Load { .. }
@@ -211,9 +214,11 @@ impl Footprint {
                         unreachable!("the event comes from a statement that allocates")
                     };
                     let first = shape.pool_cells[pool.index()];
-                    let taken = shape.cell_index(*pool, reference) as u32;
-                    let passed = (first..taken).map(|cell| (cell, false));
-                    for (cell, writes) in passed.chain([(taken, true)]) {
+                    // Without a free record, the reference may be 0.
+                    let taken = (reference != 0).then(|| shape.cell_index(*pool, reference) as u32);
+                    let end = taken.unwrap_or(first + shape.program().pool(*pool).cells);
+                    let passed = (first..end).map(|cell| (cell, false));
+                    for (cell, writes) in passed.chain(taken.map(|cell| (cell, true))) {
                         self.touches.push(CellAccess { cell: cells.records + cell, writes });
                     }
                     let allocator = cells.records + u32::from(pool.0);
@@ -273,7 +278,6 @@ impl Footprint {
                 | EventKind::CommitAndKeep { .. } => {}
             }
         }
-        self.events.clear();
         // A blocked block has no end event.
         if let Some(from) = block {
             self.actions.push(MonitorAction::Block { from, to: self.accesses.len() });

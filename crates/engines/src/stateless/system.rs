@@ -95,7 +95,7 @@ pub(crate) struct ExplorationOptions {
 
 /// The threads of a program, executed by the SC machine.
 pub(crate) struct MachineSystem<'m, 'p> {
-    path: Path<'m, 'p>,
+    pub(crate) path: Path<'m, 'p>,
     /// The machine of the problem whose spin loops are not cut, to check for hangs.
     original: &'m ScMachine<'p>,
     spin_assumed: &'m SpinAssumed,

@@ -2,9 +2,9 @@
 //! it.
 
 use crate::source::{Lowering, Source, SourceError};
-use fencepost_engines::Claim;
 use fencepost_engines::happens_before::cycle;
 use fencepost_engines::livelock::is_livelock;
+use fencepost_engines::{Claim, race_of_run};
 use fencepost_ir::{Problem, Violation};
 use fencepost_models::ModelSpec;
 use fencepost_models::replay::{Divergence, ReplayedRun, Trace};
@@ -132,7 +132,9 @@ fn rerun(
         let is_not_sc = model.store_buffers().is_some() && cycle(problem, &run).is_some();
         is_not_sc.then_some(Violation::NotRobust.into())
     };
-    let claims: Vec<Claim> = claim_of_run(&rows).into_iter().chain(not_robust()).collect();
+    let race = race_of_run(problem, &run).map(|race| Claim::Violation(Violation::DataRace(race)));
+    let claims: Vec<Claim> =
+        claim_of_run(&rows).into_iter().chain(not_robust()).chain(race).collect();
     let describe = |claim: &Claim| describe_claim(problem, *claim, Some(&rows));
     match claims.iter().find(|claim| describe(claim) == file.violation) {
         Some(claim) => Ok((run.clone(), *claim)),

@@ -228,7 +228,7 @@ impl Context<'_> {
             threads,
             labels: Vec::new(),
             places: Vec::new(),
-            bounds: Vec::new(),
+            ..Program::default()
         };
         let copied: usize = templates.iter().map(|t| t.code.len() + t.registers.len()).sum();
         let size = copied as u64 + self.layout.size + self.labels.len() as u64;

@@ -91,15 +91,8 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
         .zip(known)
         .map(|(thread, ranges)| lowering.thread(thread, ranges, false))
         .unzip();
-    let program = Program {
-        locations,
-        pools: Vec::new(),
-        init,
-        threads,
-        labels: input.labels.clone(),
-        places: Vec::new(),
-        bounds: Vec::new(),
-    };
+    let program =
+        Program { locations, init, threads, labels: input.labels.clone(), ..Program::default() };
     let new_location = |what: &Observable| match what {
         Observable::Loc(loc) => Observable::Loc(lowering.new_location(*loc)),
         Observable::Reg(..) | Observable::At(..) => *what,

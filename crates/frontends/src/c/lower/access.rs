@@ -16,11 +16,31 @@ use crate::c::orders::order_of_value;
 use crate::c::typed::{Access, Expr as TypedExpr, IntType, Type, TypeKind};
 use crate::orders::MemoryOrder;
 
-/// Returns the memory order of a use of an object by name.
-pub(super) fn order_of_access(access: Access) -> MemoryOrder {
-    match access {
-        Access::Plain | Access::Volatile => MemoryOrder::Relaxed,
-        Access::SeqCst => MemoryOrder::SeqCst,
+/// Whether an access may be part of a data race, and its memory order otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum AccessMode {
+    /// A plain access, which orders nothing.
+    Plain,
+    /// An atomic or volatile access with a memory order.
+    Ordered(MemoryOrder),
+}
+
+impl AccessMode {
+    /// Returns the mode of a use of an object by name.
+    pub(super) fn of(access: Access) -> Self {
+        match access {
+            Access::Plain => AccessMode::Plain,
+            Access::Volatile => AccessMode::Ordered(MemoryOrder::Relaxed),
+            Access::SeqCst => AccessMode::Ordered(MemoryOrder::SeqCst),
+        }
+    }
+
+    /// Returns the memory order.
+    pub(super) fn order(self) -> MemoryOrder {
+        match self {
+            AccessMode::Plain => MemoryOrder::Relaxed,
+            AccessMode::Ordered(order) => order,
+        }
     }
 }
 
@@ -37,14 +57,31 @@ impl<'p> Lowerer<'_, 'p> {
         }
     }
 
+    /// Emits a load or store. A plain access has a label of its own, because several accesses of a
+    /// macro may have the same position. The functions of our own headers have no plain accesses.
+    fn emit_access(&mut self, op: Op, mode: AccessMode, (span, number): (Span, u32)) {
+        let is_plain = mode == AccessMode::Plain && self.frame().shown.is_none();
+        let kind = match (&op, is_plain) {
+            (Op::Load { .. }, true) => "plain load",
+            (Op::Load { .. }, false) => "load",
+            (_, true) => "plain store",
+            (_, false) => "store",
+        };
+        if is_plain && self.is_live() {
+            let label = self.label(span, kind, number);
+            self.pass.plain.insert(label);
+        }
+        self.emit_numbered(op, span, kind, number);
+    }
+
     /// Loads a scalar.
-    pub(super) fn load(&mut self, cell: &Cell, ty: &Type, order: MemoryOrder, span: Span) -> Val {
+    pub(super) fn load(&mut self, cell: &Cell, ty: &Type, mode: AccessMode, span: Span) -> Val {
         let ty = scalar_type(ty).unwrap_or(POINTER);
         match cell {
             Cell::Value(value) => value.clone(),
             Cell::Part(whole, own, shift) => {
                 let own = Type::plain(TypeKind::Int(*own));
-                let whole = self.load(whole, &own, order, span);
+                let whole = self.load(whole, &own, mode, span);
                 let amount = Expr::Const(i64::from(*shift));
                 let moved = binary(BinOp::Wide(WideOp::UnsignedShr), whole, amount);
                 let mask = Expr::Const(((1_u64 << ty.bits) - 1) as i64);
@@ -61,6 +98,7 @@ impl<'p> Lowerer<'_, 'p> {
                 if let Some(value) = self.known_location(at) {
                     return Expr::Const(value);
                 }
+                let order = mode.order();
                 let Some((before, after)) = order.load_fences() else {
                     self.invalid_order(order, "a load", span);
                     return Expr::Const(0);
@@ -70,7 +108,7 @@ impl<'p> Lowerer<'_, 'p> {
                         || self.pass.plan.mixed_signs.contains(&ty.bits));
                 let reg = self.temporary(if is_mixed { POINTER } else { ty });
                 self.emit_order_fence(before, "fence before", span);
-                self.emit(Op::Load { reg, from: at.clone() }, span, "load");
+                self.emit_access(Op::Load { reg, from: at.clone() }, mode, (span, 0));
                 self.know(reg, None);
                 self.emit_order_fence(after, "fence after", span);
                 if is_mixed { self.converted(Expr::Var(reg), ty) } else { Expr::Var(reg) }
@@ -86,6 +124,7 @@ impl<'p> Lowerer<'_, 'p> {
         own: IntType,
         shift: u8,
         (value, ty): (Val, IntType),
+        mode: AccessMode,
         span: Span,
     ) {
         let mask = ((1_u64 << ty.bits) - 1) as i64;
@@ -96,10 +135,10 @@ impl<'p> Lowerer<'_, 'p> {
             let amount = Expr::Const(i64::from(shift));
             let moved = binary(BinOp::Wide(WideOp::WrapShl), value, amount);
             let new = binary(BinOp::BitOr, kept, moved);
-            return self.store(whole, new, own, MemoryOrder::Relaxed, (span, 0));
+            return self.store(whole, new, own, mode, (span, 0));
         }
         if shift == 0 {
-            return self.store(whole, value, own, MemoryOrder::Relaxed, (span, 0));
+            return self.store(whole, value, own, mode, (span, 0));
         }
         self.error(
             codes::PARTIAL_ACCESS,
@@ -115,19 +154,20 @@ impl<'p> Lowerer<'_, 'p> {
         cell: &Cell,
         value: Val,
         ty: IntType,
-        order: MemoryOrder,
+        mode: AccessMode,
         (span, number): (Span, u32),
     ) {
         match cell {
             Cell::Value(_) => {}
             Cell::Part(whole, own, shift) => {
-                self.store_part(whole, *own, *shift, (value, ty), span);
+                self.store_part(whole, *own, *shift, (value, ty), mode, span);
             }
             Cell::Register(reg, own) => {
                 let value = self.converted(value, *own);
                 self.assign(*reg, value, span, number);
             }
             Cell::Memory { at, scalar, ty } => {
+                let order = mode.order();
                 let Some((before, after)) = order.store_fences() else {
                     return self.invalid_order(order, "a store", span);
                 };
@@ -138,7 +178,7 @@ impl<'p> Lowerer<'_, 'p> {
                 let constant = value.as_const();
                 self.emit_order_fence(before, "fence before", span);
                 let op = Op::Store { to: at.clone(), value };
-                self.emit_numbered(op, span, "store", number);
+                self.emit_access(op, mode, (span, number));
                 self.emit_order_fence(after, "fence after", span);
                 if let Some((id, scalar)) = scalar {
                     self.pass.note_access(self.thread, *id, *scalar, false, true);
@@ -234,7 +274,7 @@ impl<'p> Lowerer<'_, 'p> {
             let part = super::places::move_spot(spot.clone(), scalar.offset);
             let part_ty = Type::plain(TypeKind::Int(scalar.ty));
             let cell = self.cell(part, &part_ty, span);
-            values.push(self.load(&cell, &part_ty, MemoryOrder::Relaxed, span));
+            values.push(self.load(&cell, &part_ty, AccessMode::Plain, span));
         }
         values
     }
@@ -246,7 +286,7 @@ impl<'p> Lowerer<'_, 'p> {
             let part = super::places::move_spot(spot.clone(), scalar.offset);
             let part_ty = Type::plain(TypeKind::Int(scalar.ty));
             let cell = self.cell(part, &part_ty, span);
-            self.store(&cell, value, scalar.ty, MemoryOrder::Relaxed, (span, number as u32));
+            self.store(&cell, value, scalar.ty, AccessMode::Plain, (span, number as u32));
         }
     }
 

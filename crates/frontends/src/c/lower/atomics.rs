@@ -20,7 +20,7 @@
 
 use fencepost_ir::{BinOp, Expr, FenceKinds, Op, Reg, Span, Update, WideOp};
 
-use super::access::{equal, order_of_access};
+use super::access::{AccessMode, equal};
 use super::arithmetic::{Val, apply, binary, element};
 use super::layout::{POINTER, limits, scalar_type, size_of};
 use super::places::Cell;
@@ -84,13 +84,16 @@ impl<'p> Lowerer<'_, 'p> {
             );
         }
         let in_block = *access == Access::SeqCst && is_memory;
-        let order = if in_block { MemoryOrder::Relaxed } else { order_of_access(*access) };
-        let (before, after) = order_of_access(*access).update_fences();
+        let mode = match in_block {
+            true => AccessMode::Ordered(MemoryOrder::Relaxed),
+            false => AccessMode::of(*access),
+        };
+        let (before, after) = AccessMode::of(*access).order().update_fences();
         if in_block {
             self.emit_order_fence(before, "fence before", span);
             self.begin_atomic(span);
         }
-        let mut old = self.load(&cell, &place.ty, order, span);
+        let mut old = self.load(&cell, &place.ty, mode, span);
         if *yields_old && is_used {
             old = self.keep(old, ty, span);
         }
@@ -109,7 +112,7 @@ impl<'p> Lowerer<'_, 'p> {
                 self.converted(result, ty)
             }
         };
-        self.store(&cell, new.clone(), ty, order, (span, 0));
+        self.store(&cell, new.clone(), ty, mode, (span, 0));
         if in_block {
             self.end_atomic(span);
             self.emit_order_fence(after, "fence after", span);
@@ -361,7 +364,7 @@ impl<'p> Lowerer<'_, 'p> {
         let desired = self.value(desired);
         let (success, failure) = (self.order(success), self.order(failure));
         let scalar = scalar_type(&ty).unwrap_or(POINTER);
-        let known = self.load(&holder, &ty, MemoryOrder::Relaxed, expected.span);
+        let known = self.load(&holder, &ty, AccessMode::Plain, expected.span);
         let exchange =
             |expected| Exchange { cell, ty: scalar, expected, desired, success, failure };
         let label = self.label(span, "old value", 0);
@@ -384,7 +387,7 @@ impl<'p> Lowerer<'_, 'p> {
         let (succeeded, failed) = self.branch_value(ok.clone(), done, fails, span);
         self.code.bind(fails);
         self.state = failed;
-        self.store(&holder, found, scalar, MemoryOrder::Relaxed, (span, 0));
+        self.store(&holder, found, scalar, AccessMode::Plain, (span, 0));
         self.code.bind(done);
         let failed = self.state.take();
         self.state = self.merge(succeeded, failed, span);

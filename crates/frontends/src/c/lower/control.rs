@@ -5,6 +5,7 @@
 
 use fencepost_ir::{Expr, Span};
 
+use super::access::AccessMode;
 use super::effects::writes;
 use super::fence_places::is_fence;
 use super::layout::scalar_type;
@@ -12,7 +13,6 @@ use super::places::{Spot, move_spot};
 use super::thread::{Lowerer, Slot};
 use super::walk::contains_label;
 use crate::c::typed::{Function, Init, Stmt, StmtKind, Type, TypeKind};
-use crate::orders::MemoryOrder;
 
 impl<'p> Lowerer<'_, 'p> {
     /// Lowers the body of a function.
@@ -203,12 +203,12 @@ impl<'p> Lowerer<'_, 'p> {
             };
             let part_ty = Type::plain(TypeKind::Int(scalar.ty));
             let cell = self.cell(move_spot(spot.clone(), scalar.offset), &part_ty, span);
-            self.store(&cell, value, scalar.ty, MemoryOrder::Relaxed, (span, number as u32));
+            self.store(&cell, value, scalar.ty, AccessMode::Plain, (span, number as u32));
         }
         for (offset, ty, value) in parts {
             let part_ty = Type::plain(TypeKind::Int(ty));
             let cell = self.cell(move_spot(spot.clone(), offset), &part_ty, span);
-            self.store(&cell, value, ty, MemoryOrder::Relaxed, (span, offset as u32));
+            self.store(&cell, value, ty, AccessMode::Plain, (span, offset as u32));
         }
     }
 

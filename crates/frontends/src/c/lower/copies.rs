@@ -5,14 +5,13 @@
 
 use fencepost_ir::{Expr, Span};
 
-use super::access::pointee_type;
+use super::access::{AccessMode, pointee_type};
 use super::arithmetic::Val;
 use super::layout::{Scalar, limits, size_of};
 use super::places::{Spot, move_spot};
 use super::thread::Lowerer;
 use crate::c::codes;
 use crate::c::typed::{Expr as TypedExpr, Type, TypeKind};
-use crate::orders::MemoryOrder;
 
 /// The largest number of scalars of a copy.
 const MAX_SCALARS: u64 = 4096;
@@ -37,12 +36,12 @@ impl<'p> Lowerer<'_, 'p> {
         for scalar in &scalars {
             let ty = Type::plain(TypeKind::Int(scalar.ty));
             let cell = self.cell(move_spot(from.clone(), scalar.offset), &ty, span);
-            values.push(self.load(&cell, &ty, MemoryOrder::Relaxed, span));
+            values.push(self.load(&cell, &ty, AccessMode::Plain, span));
         }
         for (number, (scalar, value)) in scalars.iter().zip(values).enumerate() {
             let ty = Type::plain(TypeKind::Int(scalar.ty));
             let cell = self.cell(move_spot(to.clone(), scalar.offset), &ty, span);
-            self.store(&cell, value, scalar.ty, MemoryOrder::Relaxed, (span, number as u32));
+            self.store(&cell, value, scalar.ty, AccessMode::Plain, (span, number as u32));
         }
         result
     }
@@ -77,7 +76,7 @@ impl<'p> Lowerer<'_, 'p> {
             };
             let ty = Type::plain(TypeKind::Int(scalar.ty));
             let cell = self.cell(move_spot(to.clone(), scalar.offset), &ty, span);
-            self.store(&cell, set, scalar.ty, MemoryOrder::Relaxed, (span, number as u32));
+            self.store(&cell, set, scalar.ty, AccessMode::Plain, (span, number as u32));
         }
         result
     }

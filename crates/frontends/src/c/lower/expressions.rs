@@ -6,7 +6,7 @@
 use fencepost_ir::assemble::Target;
 use fencepost_ir::{BinOp, Expr, Span};
 
-use super::access::order_of_access;
+use super::access::AccessMode;
 use super::arithmetic::{Val, apply, binary, complement, difference, element, negate, select};
 use super::layout::{POINTER, scalar_type};
 use super::memory::function_address;
@@ -88,7 +88,7 @@ impl<'p> Lowerer<'_, 'p> {
                     return Value::Record(self.load_record(&spot, &place.ty, span));
                 }
                 let cell = self.cell(spot, &place.ty, span);
-                self.load(&cell, &place.ty, order_of_access(*access), span)
+                self.load(&cell, &place.ty, AccessMode::of(*access), span)
             }
             ExprKind::AddressOf(place) => {
                 let spot = self.spot(place);
@@ -132,7 +132,7 @@ impl<'p> Lowerer<'_, 'p> {
                 return self.eval(b, hint);
             }
             ExprKind::Assign { place, value, access } => {
-                return self.assignment(place, value, order_of_access(*access), span, true);
+                return self.assignment(place, value, AccessMode::of(*access), span, true);
             }
             ExprKind::Modify { .. } => self.modify(expr, true),
             ExprKind::Call { function, arguments } => {
@@ -153,7 +153,7 @@ impl<'p> Lowerer<'_, 'p> {
             }
             ExprKind::Assign { place, value, access } => {
                 if self.is_live() && self.spend(expr.span) {
-                    self.assignment(place, value, order_of_access(*access), expr.span, false);
+                    self.assignment(place, value, AccessMode::of(*access), expr.span, false);
                 }
             }
             ExprKind::Modify { .. } if self.is_live() => {
@@ -288,7 +288,7 @@ impl<'p> Lowerer<'_, 'p> {
         &mut self,
         place: &'p Place,
         value: &'p TypedExpr,
-        order: crate::orders::MemoryOrder,
+        mode: AccessMode,
         span: Span,
         is_used: bool,
     ) -> Value {
@@ -306,7 +306,7 @@ impl<'p> Lowerer<'_, 'p> {
         let value = self.eval(value, hint).scalar();
         let cell = self.cell(spot, &place.ty, span);
         let value = if is_used { self.keep(value, ty, span) } else { value };
-        self.store(&cell, value.clone(), ty, order, (span, 0));
+        self.store(&cell, value.clone(), ty, mode, (span, 0));
         Value::Scalar(value)
     }
 

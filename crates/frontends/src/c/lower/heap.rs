@@ -10,6 +10,7 @@
 
 use fencepost_ir::{BinOp, Expr, Op, PoolId, Reg, Span, WideOp};
 
+use super::access::AccessMode;
 use super::arithmetic::{Val, binary, offset};
 use super::layout::{INT, POINTER, flexible_member, scalars, size_of};
 use super::memory::PoolAddresses;
@@ -18,7 +19,6 @@ use super::plan::ObjectId;
 use super::thread::Lowerer;
 use crate::c::codes;
 use crate::c::typed::{Expr as TypedExpr, RecordId, Type, TypeKind};
-use crate::orders::MemoryOrder;
 
 /// The number of cells for an allocation in a loop.
 const IN_LOOP: u32 = 4;
@@ -306,10 +306,10 @@ impl<'p> Lowerer<'_, 'p> {
             let at = |start: &Val| offset(start.clone(), scalar.offset as i64);
             let from: Spot = self.spot_at(at(old));
             let cell = self.cell(from, &ty, span);
-            let value = self.load(&cell, &ty, MemoryOrder::Relaxed, span);
+            let value = self.load(&cell, &ty, AccessMode::Plain, span);
             let to = self.spot_at(at(new));
             let cell = self.cell(to, &ty, span);
-            self.store(&cell, value, scalar.ty, MemoryOrder::Relaxed, (span, number as u32));
+            self.store(&cell, value, scalar.ty, AccessMode::Plain, (span, number as u32));
         }
     }
 }

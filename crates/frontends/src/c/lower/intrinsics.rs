@@ -2,6 +2,7 @@
 
 use fencepost_ir::{Expr, Op, Span};
 
+use super::access::AccessMode;
 use super::arithmetic::Val;
 use super::expressions::Value;
 use super::thread::Lowerer;
@@ -21,13 +22,14 @@ impl<'p> Lowerer<'_, 'p> {
             Intrinsic::AtomicLoad { pointer, order } => {
                 let (cell, ty) = self.pointee_cell(pointer);
                 let order = self.order(order);
-                self.load(&cell, &ty, order, span)
+                self.load(&cell, &ty, AccessMode::Ordered(order), span)
             }
             Intrinsic::AtomicStore { pointer, value, order } => {
                 let (cell, ty) = self.pointee_cell(pointer);
                 let value = self.value(value);
                 let order = self.order(order);
-                self.store(&cell, value, Self::scalar_of(&ty), order, (span, 0));
+                let mode = AccessMode::Ordered(order);
+                self.store(&cell, value, Self::scalar_of(&ty), mode, (span, 0));
                 return Value::Void;
             }
             Intrinsic::AtomicExchange { pointer, value, order } => {

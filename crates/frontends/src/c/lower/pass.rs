@@ -47,6 +47,8 @@ pub(super) struct Pass<'p> {
     pub(super) bounds: BTreeMap<Label, (String, Span)>,
     bound_texts: Vec<String>,
     pub(super) places: BTreeMap<Label, Place>,
+    /// The plain accesses.
+    pub(super) plain: BTreeSet<Label>,
     pub(super) has_assertions: bool,
     /// Whether a size limit is exceeded.
     pub(super) stopped: bool,
@@ -88,6 +90,7 @@ impl<'p> Pass<'p> {
             bounds: BTreeMap::new(),
             bound_texts: Vec::new(),
             places: BTreeMap::new(),
+            plain: BTreeSet::new(),
             has_assertions: false,
             stopped: false,
             fuel: limits::FUEL,
@@ -442,8 +445,7 @@ impl<'p> Pass<'p> {
             init: None,
             threads: std::mem::take(&mut self.threads),
             labels: std::mem::take(&mut self.labels.infos),
-            places: Vec::new(),
-            bounds: Vec::new(),
+            ..Program::default()
         };
         self.rename_labels(&mut program);
         diagnostics.append(self.diagnostics);
@@ -516,6 +518,7 @@ impl<'p> Pass<'p> {
         places.sort_by_key(|p| {
             (p.offset, !p.at_end, std::cmp::Reverse(p.wrap.map(|wrap| wrap.start)))
         });
+        program.plain = self.plain.iter().filter_map(keep).collect();
         program.labels = kept;
         program.places = places;
     }
