@@ -42,6 +42,9 @@ mod thread;
 mod threads;
 mod walk;
 
+#[cfg(test)]
+mod tests;
+
 use std::rc::Rc;
 
 use fencepost_ir::{Diagnostics, Problem, Span};
@@ -49,7 +52,7 @@ use fencepost_ir::{Diagnostics, Problem, Span};
 use crate::Request;
 use crate::c::codes;
 use crate::c::source_map::SourceMap;
-use crate::c::typed::Program;
+use crate::c::typed::{FunctionId, Program};
 use labels::Labels;
 use pass::Pass;
 use plan::Plan;
@@ -73,26 +76,72 @@ pub fn lower(
         return None;
     };
     let effects = effects::Effects::new(program);
+    let mut result = PassResult::CrossesPrefix;
+    for no_prefix in [false, true] {
+        let plan = Plan { no_prefix, ..Plan::default() };
+        result = run_passes(program, sources, request, &effects, main, plan);
+        if !matches!(result, PassResult::CrossesPrefix) {
+            break;
+        }
+    }
+    match result {
+        PassResult::Lowered(problem, found) => {
+            diagnostics.append(found);
+            Some(*problem)
+        }
+        PassResult::Errors(found) => {
+            diagnostics.append(found);
+            None
+        }
+        PassResult::CrossesPrefix | PassResult::NoFixpoint => {
+            diagnostics
+                .error(codes::NO_FIXPOINT, start, "the structure of this program is not supported")
+                .hint("use fewer jumps and fewer pointers to local variables");
+            None
+        }
+    }
+}
+
+/// The result of all passes.
+enum PassResult {
+    Lowered(Box<Problem>, Diagnostics),
+    Errors(Diagnostics),
+    /// Jumps cross the boundary of the atomic block at the start of `main`.
+    CrossesPrefix,
+    NoFixpoint,
+}
+
+/// Repeats passes until one learns nothing new.
+fn run_passes(
+    program: &Program,
+    sources: &SourceMap,
+    request: &Request<'_>,
+    effects: &effects::Effects,
+    main: FunctionId,
+    plan: Plan,
+) -> PassResult {
     let mut labels = Labels::new(sources);
-    let mut plan = Rc::new(Plan::default());
+    let mut plan = Rc::new(plan);
     for number in 0..MAX_PASSES {
-        let mut pass = Pass::new(program, sources, request, plan.clone(), &effects, labels);
+        let mut pass = Pass::new(program, sources, request, plan.clone(), effects, labels);
         pass.run(main);
         let is_stable = pass.next == *plan;
         if is_stable || pass.stopped || number + 1 == MAX_PASSES {
             if pass.diagnostics.has_errors() {
-                diagnostics.append(pass.diagnostics);
-                return None;
+                return PassResult::Errors(pass.diagnostics);
             }
             if !is_stable {
-                break;
+                return PassResult::NoFixpoint;
             }
-            return pass.problem(diagnostics);
+            let mut found = Diagnostics::new();
+            let problem = pass.problem(&mut found);
+            // The front end reports a program that is not valid for another reason.
+            if !plan.no_prefix && fencepost_ir::validate::validate(&problem).is_err() {
+                return PassResult::CrossesPrefix;
+            }
+            return PassResult::Lowered(Box::new(problem), found);
         }
         (plan, labels) = (Rc::new(pass.next), pass.labels);
     }
-    diagnostics
-        .error(codes::NO_FIXPOINT, start, "the addresses of this program cannot be determined")
-        .hint("use fewer pointers to local variables");
-    None
+    PassResult::NoFixpoint
 }

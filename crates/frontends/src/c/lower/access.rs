@@ -8,7 +8,6 @@
 use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Span, WideOp};
 
 use super::arithmetic::{Val, binary, convert};
-use crate::c::codes;
 use super::layout::{POINTER, scalar_type};
 use super::places::{Cell, Spot};
 use super::thread::Lowerer;

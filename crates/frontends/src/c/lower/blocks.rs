@@ -49,7 +49,7 @@ impl Lowerer<'_, '_> {
         if self.prefix == Prefix::None || !self.is_live() {
             return;
         }
-        if self.conditional > 0 || self.may_skip {
+        if self.is_conditional() {
             self.pass.next.simple_prefix = true;
         }
         self.prefix = Prefix::None;

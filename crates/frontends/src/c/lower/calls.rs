@@ -159,13 +159,13 @@ impl<'p> Lowerer<'_, 'p> {
             Some(shown) => Some(shown),
             None => function.built_in.then_some(span),
         };
-        let (may_skip, loops) = (self.may_skip, self.loops);
+        let (may_return, loops) = (self.may_return, self.loops);
         let hint = hint.cloned();
         let lowered = self.nested(span, |lowerer| {
             lowerer.run_function(id, function, arguments, results, shown, hint, span)
         });
         let Some(values) = lowered else { return Value::Void };
-        (self.may_skip, self.loops) = (may_skip || self.pass.stopped, loops);
+        (self.may_return, self.loops) = (may_return, loops);
         if is_block {
             self.end_atomic(span);
         }
@@ -189,6 +189,7 @@ impl<'p> Lowerer<'_, 'p> {
         span: Span,
     ) -> Vec<Val> {
         let end = self.code.target();
+        let (sites, joins) = (self.sites.len(), self.joins);
         let labels = function.labels.iter().map(|_| GotoLabel {
             target: self.code.target(),
             is_bound: false,
@@ -200,6 +201,7 @@ impl<'p> Lowerer<'_, 'p> {
             function,
             slots: vec![Slot::None; function.locals.len()],
             scopes: vec![Vec::new()],
+            objects: Vec::new(),
             labels,
             enclosing: Vec::new(),
             end,
@@ -222,6 +224,9 @@ impl<'p> Lowerer<'_, 'p> {
         self.state = self.merge(state, end_state, function.close);
         self.bind_unused_labels();
         self.code.bind(end);
+        if self.sites.len() - sites > self.joins - joins {
+            self.check_lifetimes(function);
+        }
         let results = std::mem::take(&mut self.frame_mut().results);
         let values = results.iter().map(|reg| self.register_value(*reg)).collect();
         while !self.frame().scopes.is_empty() {

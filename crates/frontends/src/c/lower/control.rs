@@ -109,7 +109,7 @@ impl<'p> Lowerer<'_, 'p> {
                 for (number, (reg, value)) in results.into_iter().zip(values).enumerate() {
                     self.assign(reg, value, span, number as u32);
                 }
-                self.note_skip();
+                self.note_return();
                 let end_state = self.frame_mut().end_state.take();
                 let state = self.state.clone();
                 let merged = self.merge(end_state, state, span);
@@ -121,10 +121,10 @@ impl<'p> Lowerer<'_, 'p> {
         }
     }
 
-    /// Notes that code after the current branch may be skipped.
-    pub(super) fn note_skip(&mut self) {
-        if self.conditional > 0 && self.is_live() {
-            self.may_skip = true;
+    /// Notes that the rest of the function may be skipped.
+    fn note_return(&mut self) {
+        if self.is_live() && self.is_conditional() {
+            self.may_return = true;
         }
     }
 
@@ -214,7 +214,9 @@ impl<'p> Lowerer<'_, 'p> {
 
     /// Lowers `break` or `continue`.
     fn leave_loop(&mut self, is_break: bool, span: Span) {
-        self.note_skip();
+        if self.is_live() && self.is_conditional() {
+            self.may_skip = true;
+        }
         let state = self.state.clone();
         let frame = self.frame_mut();
         let found = frame.enclosing.iter_mut().rev().find(|e| is_break || e.again.is_some());
@@ -264,14 +266,14 @@ impl<'p> Lowerer<'_, 'p> {
         self.state = Some(known);
         // Control may come here again, and other code may have been skipped.
         self.loops += 1;
-        self.may_skip = true;
+        self.may_return = true;
     }
 
     fn goto(&mut self, label: u32, span: Span) {
         self.close_prefix(span);
         let Some(state) = &self.state else { return };
         let atomic = state.atomic;
-        self.note_skip();
+        self.note_return();
         let Some(own) = self.frame_mut().labels.get_mut(label as usize) else { return };
         let target = own.target;
         let expected = *own.atomic.get_or_insert(atomic);

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use super::walk::{Node, walk_expr, walk_stmt};
 use crate::c::typed::{
-    Expr, ExprKind, FunctionId, Intrinsic, Place, PlaceKind, Program, Stmt, StmtKind, VariableId,
+    Expr, ExprKind, FunctionId, IntType, Intrinsic, Place, PlaceKind, Program, Stmt, StmtKind,
+    Type, TypeKind, VariableId,
 };
 
 /// The functions that create or join threads, or allocate, directly or through calls.
@@ -15,6 +16,8 @@ pub(super) struct Effects {
     unrolled: Vec<bool>,
     /// Whether a call through a pointer may reach such a function.
     pointers: bool,
+    /// The sizes in bits of integers that are accessed with both signs: a pointer is converted.
+    both_signs: BTreeSet<u8>,
 }
 
 /// What a loop may assign.
@@ -39,7 +42,11 @@ fn is_unrolled(intrinsic: &Intrinsic) -> bool {
 impl Effects {
     pub(super) fn new(program: &Program) -> Self {
         let count = program.functions.len();
-        let mut effects = Effects { unrolled: vec![false; count], pointers: false };
+        let mut effects = Effects {
+            unrolled: vec![false; count],
+            pointers: false,
+            both_signs: both_signs(program),
+        };
         let mut changed = true;
         while changed {
             changed = false;
@@ -55,6 +62,11 @@ impl Effects {
             effects.pointers = pointers;
         }
         effects
+    }
+
+    /// Returns whether a pointer to an integer of this size is converted to one with the other sign.
+    pub(super) fn has_both_signs(&self, bits: u8) -> bool {
+        self.both_signs.contains(&bits)
     }
 
     /// Returns whether a loop with this part should be unrolled: the part creates or joins threads,
@@ -80,6 +92,51 @@ impl Effects {
             },
             _ => false,
         }
+    }
+}
+
+fn both_signs(program: &Program) -> BTreeSet<u8> {
+    let mut found = BTreeSet::new();
+    let mut visit = |node: Node<'_>| {
+        if let Node::Expr(Expr { kind: ExprKind::Convert(inner), ty, .. }) = node
+            && let (Some(to), Some(from)) = (pointee(ty), pointee(&inner.ty))
+            && to.bits == from.bits
+            && to.signed != from.signed
+        {
+            found.insert(to.bits);
+        }
+        true
+    };
+    for function in &program.functions {
+        function.body.iter().for_each(|stmt| walk_stmt(stmt, &mut visit));
+    }
+    for global in &program.globals {
+        let items = global.init.iter().flat_map(|init| &init.items);
+        items.for_each(|item| walk_expr(&item.value, &mut visit));
+    }
+    // The members of a union, too.
+    for record in program.records.iter().filter(|record| record.is_union) {
+        let ints = || record.fields.iter().filter_map(|field| integer(&field.ty));
+        for ty in ints() {
+            if ints().any(|other| other.bits == ty.bits && other.signed != ty.signed) {
+                found.insert(ty.bits);
+            }
+        }
+    }
+    found
+}
+
+fn integer(ty: &Type) -> Option<IntType> {
+    match &ty.kind {
+        TypeKind::Int(int) => Some(*int),
+        _ => None,
+    }
+}
+
+fn pointee(ty: &Type) -> Option<IntType> {
+    match &ty.kind {
+        TypeKind::Pointer(to) => integer(to),
+        _ => None,
     }
 }
 

@@ -7,9 +7,7 @@ use fencepost_ir::assemble::Target;
 use fencepost_ir::{BinOp, Expr, Span};
 
 use super::access::order_of_access;
-use super::arithmetic::{
-    Val, apply, binary, complement, difference, element, negate, select,
-};
+use super::arithmetic::{Val, apply, binary, complement, difference, element, negate, select};
 use super::layout::{POINTER, scalar_type};
 use super::memory::function_address;
 use super::state::State;

@@ -11,10 +11,10 @@
 use fencepost_ir::{BinOp, Expr, Op, PoolId, Reg, Span, WideOp};
 
 use super::arithmetic::{Val, binary, offset};
-use super::layout::{INT, POINTER, flexible_member, size_of};
+use super::layout::{INT, POINTER, flexible_member, scalars, size_of};
 use super::memory::PoolAddresses;
-use super::plan::ObjectId;
 use super::places::Spot;
+use super::plan::ObjectId;
 use super::thread::Lowerer;
 use crate::c::codes;
 use crate::c::typed::{Expr as TypedExpr, RecordId, Type, TypeKind};
@@ -63,7 +63,7 @@ impl<'p> Lowerer<'_, 'p> {
                 return Expr::Const(0);
             };
             let new = self.new_cell(&object, span);
-            self.copy_old(old, &new, size, span);
+            self.copy_old(old, &new, (&object, size), span);
             return new;
         }
         let element = match &hint {
@@ -100,7 +100,7 @@ impl<'p> Lowerer<'_, 'p> {
             self.code.bind(yes);
             self.state = here;
             let new = self.new_cell(&object, span);
-            self.copy_old(old, &new, bytes, span);
+            self.copy_old(old, &new, (&object, bytes), span);
             self.assign(result, new, span, count as u32);
             let state = self.state.clone();
             self.jump(done, span);
@@ -229,7 +229,9 @@ impl<'p> Lowerer<'_, 'p> {
         self.state = other;
         self.conditional += 1;
         for number in pools {
-            let Some(pool) = self.pass.memory.pool_addresses.get(*number).cloned() else { continue };
+            let Some(pool) = self.pass.memory.pool_addresses.get(*number).cloned() else {
+                continue;
+            };
             let (inside, cell) = cell_of(&pointer, &pool);
             let (here, next) = (self.code.target(), self.code.target());
             let (state, other) = self.branch_value(inside, here, next, span);
@@ -265,7 +267,13 @@ impl<'p> Lowerer<'_, 'p> {
     }
 
     /// Copies the common part of an old object to a new one.
-    fn copy_old(&mut self, old: Option<&Val>, new: &Val, size: i64, span: Span) {
+    fn copy_old(
+        &mut self,
+        old: Option<&Val>,
+        new: &Val,
+        (object, size): (&ObjectType, i64),
+        span: Span,
+    ) {
         let Some(old) = old else { return };
         if let Some(address) = old.as_const() {
             if let Some((id @ ObjectId::Cell(..), 0)) = self.pass.memory.object_at(address) {
@@ -276,8 +284,21 @@ impl<'p> Lowerer<'_, 'p> {
         let pools: Vec<usize> = (0..self.pass.memory.pool_addresses.len()).collect();
         let size_limit = size;
         self.for_pool_of(old.clone(), &pools, span, |lowerer, number, _| {
-            lowerer.copy_object(ObjectId::Cell(number as u32, 0), old, new, size_limit, span);
+            let id = ObjectId::Cell(number as u32, 0);
+            if lowerer.has_layout_of(id, object, size_limit) {
+                lowerer.copy_object(id, old, new, size_limit, span);
+            } else {
+                lowerer.reach_bound("`realloc` of an object of another type".into(), span);
+            }
         });
+    }
+
+    /// Returns whether the scalars of an object are those of a type, up to a size.
+    fn has_layout_of(&mut self, id: ObjectId, (ty, tail): &ObjectType, size: i64) -> bool {
+        let Ok(new) = scalars(self.pass.program, ty, *tail) else { return false };
+        let Some(object) = self.pass.memory.object(id) else { return false };
+        let old = object.scalars.iter().filter(|scalar| scalar.end() <= size as u64);
+        old.zip(new.iter()).all(|(a, b)| a.offset == b.offset && a.ty == b.ty)
     }
 
     /// Copies the scalars of an object like `id` that both objects have.

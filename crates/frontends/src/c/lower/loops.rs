@@ -101,7 +101,7 @@ impl<'p> Lowerer<'_, 'p> {
             head: None,
         });
         self.nested_body(body);
-        let Some(enclosing) = self.frame_mut().enclosing.pop() else { return None };
+        let enclosing = self.frame_mut().enclosing.pop()?;
         self.code.bind(again);
         let state = self.state.take();
         self.state = self.merge(state, enclosing.again_state, body.span);

@@ -44,6 +44,9 @@ pub(super) struct PoolAddresses {
     pub(super) cells: u32,
 }
 
+/// Addresses and their locations, by address.
+type Targets = Arc<[(Value, Loc)]>;
+
 /// The address space.
 #[derive(Default)]
 pub(super) struct Memory {
@@ -52,8 +55,8 @@ pub(super) struct Memory {
     pub(super) locations: Vec<Location>,
     pub(super) pools: Vec<Pool>,
     pub(super) pool_addresses: Vec<PoolAddresses>,
-    /// By size in bits: the addresses and locations of the scalars that pointers can reach.
-    targets: BTreeMap<u8, Arc<[(Value, Loc)]>>,
+    /// By size in bits and sign: the addresses and locations of the scalars that pointers can reach.
+    targets: BTreeMap<(u8, bool), Targets>,
     names: BTreeSet<String>,
     /// By size in bits: pointers reach parts of larger scalars of a union. The value is whether some
     /// part is not at the start of its scalar.
@@ -198,7 +201,12 @@ impl Memory {
     }
 
     fn collect_targets(&mut self, plan: &Plan) {
-        let mut targets: BTreeMap<u8, Vec<(Value, Loc)>> = BTreeMap::new();
+        let mut targets: BTreeMap<(u8, bool), Vec<(Value, Loc)>> = BTreeMap::new();
+        // Without a conversion of pointers, a pointer reaches only scalars with its own sign.
+        let signs = |bits: u8, signed: bool| match bits == 64 || plan.mixed_signs.contains(&bits) {
+            true => vec![false, true],
+            false => vec![signed],
+        };
         for (id, object) in &self.objects {
             let Some(base) = object.base else { continue };
             if !plan.escaped.contains(id) && !matches!(id, ObjectId::Cell(..)) {
@@ -207,12 +215,16 @@ impl Memory {
             for (at, scalar) in object.scalars.iter().enumerate() {
                 let address = object.address + scalar.offset as Value;
                 let loc = Loc(base.0 + at as u32);
-                targets.entry(scalar.ty.bits).or_default().push((address, loc));
+                for signed in signs(scalar.ty.bits, scalar.ty.signed) {
+                    targets.entry((scalar.ty.bits, signed)).or_default().push((address, loc));
+                }
                 for (offset, bits) in &scalar.parts {
                     let list = self.parts.entry(*bits).or_default();
                     *list |= *offset != scalar.offset;
                     if *offset == scalar.offset {
-                        targets.entry(*bits).or_default().push((address, loc));
+                        for signed in [false, true] {
+                            targets.entry((*bits, signed)).or_default().push((address, loc));
+                        }
                     }
                 }
             }
@@ -224,20 +236,9 @@ impl Memory {
         }
     }
 
-    /// Returns the locations that a pointer to a scalar of this size can reach.
-    pub(super) fn targets(&self, bits: u8) -> Arc<[(Value, Loc)]> {
-        self.targets.get(&bits).cloned().unwrap_or_else(|| Arc::from([]))
-    }
-
-    /// Returns whether pointers reach scalars of this size with the other sign.
-    pub(super) fn reaches_sign(&self, program_bits: u8, signed: bool, plan: &Plan) -> bool {
-        self.objects.iter().any(|(id, object)| {
-            (plan.escaped.contains(id) || matches!(id, ObjectId::Cell(..)))
-                && object
-                    .scalars
-                    .iter()
-                    .any(|scalar| scalar.ty.bits == program_bits && scalar.ty.signed == signed)
-        })
+    /// Returns the locations that a pointer to a scalar can reach.
+    pub(super) fn targets(&self, ty: IntType) -> Targets {
+        self.targets.get(&(ty.bits, ty.signed)).cloned().unwrap_or_else(|| Arc::from([]))
     }
 
     /// Returns whether pointers to scalars of this size reach parts of larger scalars, and whether

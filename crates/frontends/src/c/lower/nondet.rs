@@ -93,6 +93,14 @@ fn bounds(condition: &TypedExpr, local: u32, lo: &mut i64, hi: &mut i64) {
             bounds(a, local, lo, hi);
             bounds(b, local, lo, hi);
         }
+        // `!!condition`.
+        ExprKind::Binary(BinaryOp::Eq, a, b)
+            if b.kind == ExprKind::Const(0) && negated(a).is_some() =>
+        {
+            if let Some(inner) = negated(a) {
+                bounds(inner, local, lo, hi);
+            }
+        }
         // A test `condition != 0`.
         ExprKind::Binary(BinaryOp::Ne, a, b)
             if b.kind == ExprKind::Const(0) && !is_variable(a, local) =>
@@ -118,6 +126,14 @@ fn bounds(condition: &TypedExpr, local: u32, lo: &mut i64, hi: &mut i64) {
             }
         }
         _ => {}
+    }
+}
+
+/// Returns `a` if the expression is `!a`.
+fn negated(expr: &TypedExpr) -> Option<&TypedExpr> {
+    match &strip(expr).kind {
+        ExprKind::Binary(BinaryOp::Eq, a, b) if b.kind == ExprKind::Const(0) => Some(a),
+        _ => None,
     }
 }
 

@@ -136,8 +136,10 @@ impl<'p> Pass<'p> {
             end,
             result,
             sites: Vec::new(),
+            joins: 0,
             conditional: 0,
             may_skip: false,
+            may_return: false,
             loops: 0,
             prefix: Prefix::None,
             depth: 0,
@@ -154,7 +156,9 @@ impl<'p> Pass<'p> {
         };
         let (span, close) = (function.span, function.close);
         let argument = if thread == 0 {
-            lowerer.open_prefix(span);
+            if !lowerer.pass.plan.no_prefix {
+                lowerer.open_prefix(span);
+            }
             Expr::Const(0)
         } else {
             lowerer.begin_thread(&start, span)
@@ -240,6 +244,14 @@ impl<'p> Pass<'p> {
     /// Returns whether an object has locations.
     pub(super) fn is_in_memory(&self, id: ObjectId) -> bool {
         self.memory.object(id).is_some_and(|object| object.base.is_some())
+    }
+
+    /// Returns whether another thread than its owner may access an object.
+    pub(super) fn is_shared(&self, id: ObjectId) -> bool {
+        let own = id.owner().map_or(0, |owner| 1 << owner);
+        let of_object = self.plan.accesses.range((id, 0)..=(id, u32::MAX));
+        let by_others = of_object.map(|(_, a)| (a.readers | a.writers) & !own).any(|a| a != 0);
+        by_others || self.plan.escaped.contains(&id)
     }
 
     /// Returns the scalar at a location.
@@ -412,7 +424,7 @@ impl<'p> Pass<'p> {
     }
 
     /// Returns the problem.
-    pub(super) fn problem(mut self, diagnostics: &mut Diagnostics) -> Option<Problem> {
+    pub(super) fn problem(mut self, diagnostics: &mut Diagnostics) -> Problem {
         let names = self.thread_names();
         let mut locations = std::mem::take(&mut self.memory.locations);
         let count = locations.len();
@@ -437,8 +449,7 @@ impl<'p> Pass<'p> {
         self.rename_labels(&mut program);
         diagnostics.append(self.diagnostics);
         let properties = vec![Property::Assertions];
-        let problem = Problem { program, properties, observed, ..Problem::default() };
-        Some(problem)
+        Problem { program, properties, observed, ..Problem::default() }
     }
 
     /// Returns the names of the threads: `main`, `f`, `f(1)`.

@@ -219,10 +219,10 @@ impl<'p> Lowerer<'_, 'p> {
                 );
             }
         }
-        if ty.bits < 64 && self.pass.memory.reaches_sign(ty.bits, !ty.signed, &self.pass.plan) {
+        if ty.bits < 64 && self.pass.effects.has_both_signs(ty.bits) {
             self.pass.next.mixed_signs.insert(ty.bits);
         }
-        let targets = self.pass.memory.targets(ty.bits);
+        let targets = self.pass.memory.targets(ty);
         let at = Address::through(Pointer { value, targets });
         Cell::Memory { at, scalar: None, ty: None }
     }

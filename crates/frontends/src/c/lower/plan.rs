@@ -82,6 +82,8 @@ pub(super) struct Plan {
     pub(super) accesses: BTreeMap<(ObjectId, u32), Accessors>,
     /// Whether the atomic block at the start of `main` must end before the first branch.
     pub(super) simple_prefix: bool,
+    /// Whether there is no atomic block at the start of `main`.
+    pub(super) no_prefix: bool,
     /// The compare-and-exchange operations, by thread, whose old value is not used.
     pub(super) unused_old_values: BTreeSet<(u32, Label)>,
     /// The sizes in bits of scalars that are accessed with both signs through pointers.
@@ -98,6 +100,7 @@ impl Plan {
             escaped: self.escaped.clone(),
             escaped_functions: self.escaped_functions.clone(),
             simple_prefix: self.simple_prefix,
+            no_prefix: self.no_prefix,
             mixed_signs: self.mixed_signs.clone(),
             ..Plan::default()
         }

@@ -57,6 +57,8 @@ pub(super) struct Frame<'p> {
     pub(super) slots: Vec<Slot>,
     /// The variables to release, by scope.
     pub(super) scopes: Vec<Vec<u32>>,
+    /// The local variables that have an address.
+    pub(super) objects: Vec<ObjectId>,
     pub(super) labels: Vec<GotoLabel>,
     pub(super) enclosing: Vec<Enclosing>,
     /// The target of `return`.
@@ -102,10 +104,14 @@ pub(super) struct Lowerer<'c, 'p> {
     /// The register of the thread's result.
     pub(super) result: Reg,
     pub(super) sites: Vec<Site>,
+    /// The number of waits for threads so far.
+    pub(super) joins: usize,
     /// The number of branches around the current statement.
     pub(super) conditional: u32,
-    /// Whether an earlier branch may have left the code before the current statement.
+    /// Whether `break` or `continue` may have skipped the current statement.
     pub(super) may_skip: bool,
+    /// Whether `return` or `goto` may have skipped the current statement.
+    pub(super) may_return: bool,
     /// The number of loops around the current statement that are not unrolled.
     pub(super) loops: u32,
     pub(super) prefix: Prefix,
@@ -127,6 +133,11 @@ pub(super) struct Lowerer<'c, 'p> {
 }
 
 impl<'p> Lowerer<'_, 'p> {
+    /// Returns whether other paths may pass around the current statement.
+    pub(super) fn is_conditional(&self) -> bool {
+        self.conditional > 0 || self.may_skip || self.may_return
+    }
+
     /// Returns whether the current position is reachable.
     pub(super) fn is_live(&self) -> bool {
         self.state.is_some()
@@ -365,6 +376,9 @@ impl<'p> Lowerer<'_, 'p> {
         };
         let frame = self.frame_mut();
         frame.slots[local as usize] = slot;
+        if let Slot::Object(id) = slot {
+            frame.objects.push(id);
+        }
         if let Some(scope) = frame.scopes.last_mut() {
             scope.push(local);
         }

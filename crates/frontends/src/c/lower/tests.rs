@@ -1,0 +1,281 @@
+//! Tests of lowering, from the source text to the program. The verdicts of whole programs are tests
+//! of the corpus.
+
+use fencepost_ir::{Diagnostics, FenceKinds, Op, Problem, Stmt, Update};
+
+use crate::Request;
+use crate::c::frontend::compile;
+
+fn lowered(body: &str) -> Problem {
+    let mut diagnostics = Diagnostics::new();
+    let source = format!(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n\
+         #include <string.h>\nextern int __VERIFIER_nondet_int(void);\n{body}"
+    );
+    let problem = compile(&source, &Request::default(), &mut diagnostics);
+    let messages: Vec<&str> = diagnostics.iter().map(|d| d.message.as_str()).collect();
+    problem.unwrap_or_else(|| panic!("errors: {messages:?}"))
+}
+
+fn errors(body: &str) -> Vec<&'static str> {
+    let mut diagnostics = Diagnostics::new();
+    let source = format!("#include <stdatomic.h>\n#include <stdlib.h>\n{body}");
+    assert!(compile(&source, &Request::default(), &mut diagnostics).is_none());
+    diagnostics.iter().map(|d| d.code).collect()
+}
+
+fn names(problem: &Problem) -> Vec<&str> {
+    problem.program.threads.iter().map(|thread| thread.name.as_str()).collect()
+}
+
+fn locations(problem: &Problem) -> Vec<&str> {
+    problem.program.locations.iter().map(|location| location.name.as_str()).collect()
+}
+
+fn code(problem: &Problem, thread: usize) -> &[Stmt] {
+    &problem.program.threads[thread].code
+}
+
+fn count(problem: &Problem, is: impl Fn(&Op) -> bool) -> usize {
+    let all = problem.program.threads.iter().flat_map(|thread| &thread.code);
+    all.filter(|stmt| is(&stmt.op)).count()
+}
+
+#[test]
+fn a_loop_that_creates_threads_is_unrolled() {
+    let problem = lowered(
+        "int x[3];
+         void *f(void *arg) { x[(long)arg] = 1; return 0; }
+         int main() {
+             pthread_t t[3];
+             for (long i = 0; i < 3; i++) pthread_create(&t[i], 0, f, (void *)i);
+             for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+         }",
+    );
+    assert_eq!(names(&problem), ["main", "f", "f(1)", "f(2)"]);
+    // The arguments and the numbers of threads are constants, so they need no locations.
+    let expected = [
+        "x[0]",
+        "x[1]",
+        "x[2]",
+        "%started f",
+        "%started f(1)",
+        "%started f(2)",
+        "%done f",
+        "%done f(1)",
+        "%done f(2)",
+    ];
+    assert_eq!(locations(&problem), expected);
+}
+
+#[test]
+fn memory_orders_are_fences() {
+    let problem = lowered(
+        "atomic_int x;
+         int main() {
+             pthread_t t;
+             void *f(void *);
+             pthread_create(&t, 0, f, 0);
+         }
+         void *f(void *arg) {
+             atomic_store(&x, 1);
+             atomic_store_explicit(&x, 2, memory_order_relaxed);
+             return (void *)(long)atomic_load_explicit(&x, memory_order_acquire);
+         }",
+    );
+    let fences: Vec<FenceKinds> = code(&problem, 1)
+        .iter()
+        .filter_map(|stmt| match stmt.op {
+            Op::Fence(kinds) => Some(kinds),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(fences, [FenceKinds::RELEASE, FenceKinds::STORE_LOAD, FenceKinds::ACQUIRE]);
+}
+
+#[test]
+fn wrapper_functions_pass_memory_orders() {
+    let problem = lowered(
+        "atomic_int x;
+         static int get(atomic_int *p, memory_order order) {
+             return atomic_load_explicit(p, order);
+         }
+         void *f(void *arg) { assert(get(&x, memory_order_acquire) == 0); return 0; }
+         int main() { pthread_t t; pthread_create(&t, 0, f, 0); }",
+    );
+    assert_eq!(count(&problem, |op| matches!(op, Op::Fence(_))), 1);
+    let codes = errors(
+        "atomic_int x; int order;
+         int main() { return atomic_load_explicit(&x, order); }",
+    );
+    assert_eq!(codes, ["C0101"]);
+}
+
+#[test]
+fn an_old_value_that_is_not_used_needs_one_update() {
+    let with = |rest: &str| {
+        lowered(&format!(
+            "atomic_int x; int seen;
+             void *f(void *arg) {{
+                 int expected = 0;
+                 int ok = atomic_compare_exchange_strong(&x, &expected, 1);
+                 {rest}
+                 return 0;
+             }}
+             int main() {{ pthread_t t; pthread_create(&t, 0, f, 0); }}"
+        ))
+    };
+    let updates = |problem: &Problem| count(problem, |op| matches!(op, Op::Update { .. }));
+    assert_eq!(updates(&with("seen = ok;")), 1);
+    assert_eq!(updates(&with("seen = expected;")), 2);
+}
+
+#[test]
+fn a_local_variable_that_another_thread_uses_is_in_memory() {
+    let problem = lowered(
+        "void *f(void *arg) { ++*(int *)arg; return 0; }
+         int main() {
+             int shared = 1, own = 2, *p = &own;
+             pthread_t t;
+             pthread_create(&t, 0, f, &shared);
+             *p = 3;
+             pthread_join(t, 0);
+             assert(shared == 2 && own == 3);
+         }",
+    );
+    assert_eq!(locations(&problem), ["shared", "%started f", "%done f"]);
+}
+
+#[test]
+fn recursion_and_loops_of_allocations_are_bounded() {
+    let problem = lowered(
+        "int x;
+         int f(int n) { return n == 0 ? 0 : 1 + f(n - 1); }
+         int main() {
+             x = f(x);
+             while (x) { int *p = malloc(sizeof(int)); *p = x; x = *p - 1; }
+         }",
+    );
+    let bounds: Vec<&str> = problem.program.bounds.iter().map(|b| b.text.as_str()).collect();
+    let mut sorted = bounds.clone();
+    sorted.sort_unstable();
+    let expected =
+        ["more than 4 objects of type `int` are allocated", "recursion of `f` deeper than 8 calls"];
+    assert_eq!(sorted, expected);
+}
+
+#[test]
+fn a_nondeterministic_value_has_its_assumed_range() {
+    let problem = lowered(
+        "int main() {
+             int x = __VERIFIER_nondet_int();
+             __VERIFIER_assume(x >= -2 && x < 3);
+             assert(x * x <= 4);
+         }",
+    );
+    assert!(problem.program.bounds.is_empty());
+    assert_eq!(count(&problem, |op| matches!(op, Op::Choose { lo: -2, hi: 2, .. })), 1);
+}
+
+#[test]
+fn parts_of_a_union_share_a_location() {
+    let problem = lowered(
+        "union { struct { unsigned short low, high; }; unsigned word; } u;
+         int main() { u.word = 0x20001; assert(u.high == 2 && u.low == 1); }",
+    );
+    assert_eq!(locations(&problem), ["u.word"]);
+}
+
+#[test]
+fn updates_of_atomic_variables_wrap() {
+    let problem = lowered(
+        "_Atomic unsigned char x;
+         int main() { x += 300; }",
+    );
+    let wraps = |op: &Op| {
+        let Op::Update { update: Update::Add { wrap, .. }, .. } = op else { return false };
+        *wrap == Some((0, 255))
+    };
+    assert_eq!(count(&problem, wraps), 1);
+}
+
+#[test]
+fn a_thread_that_may_not_be_created_is_cancelled() {
+    let create = |condition: &str| {
+        lowered(&format!(
+            "int x;
+             void *f(void *arg) {{ x = 1; return 0; }}
+             int main() {{ pthread_t t; {condition} pthread_create(&t, 0, f, 0); }}"
+        ))
+    };
+    let halts = |problem: &Problem| count(problem, |op| matches!(op, Op::Halt));
+    assert_eq!(halts(&create("")), 2);
+    assert_eq!(halts(&create("if (x)")), 3);
+}
+
+#[test]
+fn calls_through_pointers_compare_addresses() {
+    let problem = lowered(
+        "int x;
+         int one(void) { return 1; }
+         int two(void) { return 2; }
+         int main() {
+             int (*f)(void) = x ? one : two;
+             assert(f() == 2);
+         }",
+    );
+    assert!(count(&problem, |op| matches!(op, Op::Branch { .. })) >= 2);
+}
+
+#[test]
+fn code_with_goto_switch_and_nested_loops_is_lowered() {
+    lowered(
+        "int x;
+         int f(int n) {
+             switch (n) { case 0: return 1; case 1 ... 3: n++; default: break; }
+         again:
+             do { if (n-- > 0) continue; if (n < -3) goto out; } while (x);
+             if (x) goto again;
+         out:
+             return n;
+         }
+         int main() { x = f(x) + f(2); for (;;) { if (x) break; } return x ? 1 : 0; }",
+    );
+}
+
+#[test]
+fn large_programs_are_errors() {
+    let mut body = String::from("int x; int f0(int n) { return n + x; }\n");
+    for at in 1..40 {
+        let last = at - 1;
+        body += &format!("int f{at}(int n) {{ return f{last}(n) + f{last}(n + x); }}\n");
+    }
+    body += "int main() { return f39(1); }";
+    assert_eq!(errors(&body), ["C0100"]);
+}
+
+#[test]
+fn accesses_that_are_not_supported_are_errors() {
+    assert_eq!(errors("int n; int main() { void *p = malloc(n); }"), ["C0104"]);
+    let partly =
+        "struct { int a; } __attribute__((packed)) x; int main() { *((char *)&x + 1) = 1; }";
+    assert_eq!(errors(partly), ["C0103"]);
+}
+
+#[test]
+fn a_local_variable_that_outlives_its_function_is_a_bound() {
+    let problem = lowered(
+        "int seen;
+         void *run(void *arg) { seen = *(int *)arg; return 0; }
+         pthread_t start(int value) {
+             pthread_t t;
+             int argument = value;
+             pthread_create(&t, 0, run, &argument);
+             return t;
+         }
+         int main() { pthread_join(start(7), 0); assert(seen == 7); }",
+    );
+    let bounds: Vec<&str> = problem.program.bounds.iter().map(|b| b.text.as_str()).collect();
+    let expected = "`argument` of `start` is used by another thread after the function returns";
+    assert_eq!(bounds, [expected]);
+}
