@@ -189,7 +189,7 @@ impl<'p> Lowerer<'_, 'p> {
         span: Span,
     ) -> Vec<Val> {
         let end = self.code.target();
-        let (sites, joins) = (self.sites.len(), self.joins);
+        let running = self.state.as_ref().map_or(0, |state| state.running);
         let labels = function.labels.iter().map(|_| GotoLabel {
             target: self.code.target(),
             is_bound: false,
@@ -224,7 +224,7 @@ impl<'p> Lowerer<'_, 'p> {
         self.state = self.merge(state, end_state, function.close);
         self.bind_unused_labels();
         self.code.bind(end);
-        if self.sites.len() - sites > self.joins - joins {
+        if self.state.as_ref().is_some_and(|state| state.running > running) {
             self.check_lifetimes(function);
         }
         let results = std::mem::take(&mut self.frame_mut().results);

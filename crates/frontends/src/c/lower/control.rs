@@ -256,6 +256,7 @@ impl<'p> Lowerer<'_, 'p> {
         let mut known = self.frame().at_labels.clone();
         let here = self.state.as_ref().map(|state| state.atomic);
         known.atomic = here.or(expected).unwrap_or(known.atomic);
+        known.running = known.running.max(self.state.as_ref().map_or(0, |state| state.running));
         if expected.is_some_and(|expected| expected != known.atomic) {
             self.atomic_mismatch(span);
         }

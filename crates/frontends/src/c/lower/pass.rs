@@ -136,7 +136,6 @@ impl<'p> Pass<'p> {
             end,
             result,
             sites: Vec::new(),
-            joins: 0,
             conditional: 0,
             may_skip: false,
             may_return: false,

@@ -104,8 +104,6 @@ pub(super) struct Lowerer<'c, 'p> {
     /// The register of the thread's result.
     pub(super) result: Reg,
     pub(super) sites: Vec<Site>,
-    /// The number of waits for threads so far.
-    pub(super) joins: usize,
     /// The number of branches around the current statement.
     pub(super) conditional: u32,
     /// Whether `break` or `continue` may have skipped the current statement.

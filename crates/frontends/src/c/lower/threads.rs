@@ -140,6 +140,9 @@ impl<'p> Lowerer<'_, 'p> {
         let is_certain = !self.is_conditional() && !self.may_end;
         self.sites.push(Site { thread, is_certain });
         self.pass.note_site(thread, is_certain && self.is_certain);
+        if let Some(state) = &mut self.state {
+            state.running += 1;
+        }
         let in_prefix = self.prefix != Prefix::None;
         if in_prefix && self.is_conditional() {
             self.pass.next.simple_prefix = true;
@@ -174,7 +177,9 @@ impl<'p> Lowerer<'_, 'p> {
     pub(super) fn join_thread(&mut self, thread: &'p TypedExpr, span: Span) -> Val {
         let thread = self.value(thread);
         let thread = self.keep(thread, POINTER, span);
-        self.joins += 1;
+        if let Some(state) = &mut self.state {
+            state.running = state.running.saturating_sub(1);
+        }
         let (done, result) = (self.temporary(INT), self.temporary(POINTER));
         self.begin_atomic(span);
         self.load_auxiliary(done, Aux::Done, thread.clone(), span);
