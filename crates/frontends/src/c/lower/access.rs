@@ -11,6 +11,7 @@ use super::arithmetic::{Val, binary, convert};
 use super::layout::{POINTER, scalar_type};
 use super::places::{Cell, Spot};
 use super::thread::Lowerer;
+use crate::c::codes;
 use crate::c::orders::order_of_value;
 use crate::c::typed::{Access, Expr as TypedExpr, IntType, Type, TypeKind};
 use crate::orders::MemoryOrder;
@@ -282,4 +283,3 @@ pub(super) fn pointee_type(pointer: &TypedExpr) -> Type {
 pub(super) fn equal(a: Val, b: Val) -> Val {
     binary(BinOp::Eq, a, b)
 }
-

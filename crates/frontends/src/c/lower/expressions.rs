@@ -442,8 +442,7 @@ impl<'p> Lowerer<'_, 'p> {
             PlaceKind::Field(base, _) => self.is_pure_place(base, is_read),
             PlaceKind::Index(base, index) => {
                 let constant = matches!(index.kind, ExprKind::Const(_));
-                self.is_pure_place(base, is_read)
-                    && (constant || (!is_read && self.is_pure(index)))
+                self.is_pure_place(base, is_read) && (constant || (!is_read && self.is_pure(index)))
             }
             PlaceKind::Compound { .. } | PlaceKind::Value(_) => false,
         }

@@ -30,12 +30,7 @@ type ObjectType = (Type, u64);
 
 impl<'p> Lowerer<'_, 'p> {
     /// Allocates an object. Returns its address.
-    pub(super) fn allocate(
-        &mut self,
-        size: &'p TypedExpr,
-        hint: Option<&Type>,
-        span: Span,
-    ) -> Val {
+    pub(super) fn allocate(&mut self, size: &'p TypedExpr, hint: Option<&Type>, span: Span) -> Val {
         let size = self.value(size);
         self.allocate_from(&size, hint, None, span)
     }
@@ -167,10 +162,8 @@ impl<'p> Lowerer<'_, 'p> {
         if plan.is_bounded {
             let (full, done) = (self.code.target(), self.code.target());
             let is_full = binary(BinOp::Eq, Expr::Var(cell), Expr::Const(0));
-            let text = format!(
-                "more than {} objects of type `{}` are allocated",
-                plan.cells, plan.name
-            );
+            let text =
+                format!("more than {} objects of type `{}` are allocated", plan.cells, plan.name);
             let (no_cell, state) = self.branch_value(is_full, full, done, span);
             self.code.bind(full);
             self.state = no_cell;
