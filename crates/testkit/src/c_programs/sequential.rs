@@ -6,7 +6,7 @@ use super::types::{INT, IntType, LONG, UNSIGNED, UNSIGNED_LONG, UNSIGNED_LONG_LO
 use crate::Random;
 
 /// The length of the array of results.
-pub const RESULTS: usize = 12;
+pub const RESULTS: usize = 6;
 
 /// A program without threads.
 #[derive(Clone, Debug)]
@@ -205,7 +205,7 @@ impl Generator {
             format!("*ps_{n} = (struct s_{n}){{ .a = @, .in = {{ @, @ }} }};"),
             format!("ls = swap_{n}(gs_{n}, @);"),
             format!("gs_{n} = swap_{n}(*ps_{n}, @);"),
-            format!("sum_{n} += swap_{n}(ls, @).c[#];"),
+            format!("sum_{n} += swap_{n}(ls, @).in.p;"),
             format!("ls.in = ga_{n}[#].in;"),
             format!("pin_{n} = @ ? &gs_{n}.in : &ga_{n}[#].in;"),
             format!("p_{n} = &arr_{n}[(#) * 3];"),
