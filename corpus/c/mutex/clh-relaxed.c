@@ -1,8 +1,8 @@
 // CLH queue lock for two threads with one critical section each, with relaxed accesses.
 // Source: Craig 1993; Magnusson, Landin, Hagersten 1994. Twin: waiting/clh-once.fp.
-// Expected: SC, TSO verified. PSO violated (assertion): the release may become visible before the
-// balance. DIVERGENCE from the twin: the exchange waits for all pending stores of its thread, so
-// `locked = 1` is visible in time.
+// Expected: SC, TSO verified. PSO violated (assertion, use after free): the release may become
+// visible before the balance. As in the twin, a relaxed exchange does not wait for `locked = 1`, so
+// the other thread may enter at once and free the node before the store reaches it.
 
 #include <assert.h>
 #include <pthread.h>

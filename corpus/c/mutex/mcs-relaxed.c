@@ -1,8 +1,8 @@
 // MCS queue lock for two threads with two critical sections each, with relaxed accesses.
 // Source: Mellor-Crummey, Scott 1991. Twin: waiting/mcs.fp.
-// Expected: SC, TSO verified. PSO violated (assertion): the store to `locked` that hands over the
-// lock may become visible before the counter. DIVERGENCE from the twin: an exchange waits for all
-// pending stores of its thread, so the twin's hang is not possible.
+// Expected: SC, TSO verified. PSO violated (assertion, hang): the store to `locked` that hands over
+// the lock may become visible before the counter. As in the twin, a relaxed exchange does not wait
+// for stores to other locations, so `locked = true` may overwrite the handover: a hang.
 
 #include <assert.h>
 #include <pthread.h>

@@ -2,10 +2,9 @@
 // client e|e|d, and main dequeues the rest.
 // Source: Michael, Scott 1996, Simple, fast, and practical non-blocking and blocking concurrent
 // queue algorithms. Nodes are never freed. Twin: structures/msn-queue.fp, client e|e|d.
-// Expected: SC, TSO, PSO verified, with a data race on `value`: relaxed accesses do not
-// synchronise. DIVERGENCE from the twin, which is violated under PSO: here the compare-and-swap
-// waits for all pending stores of its thread, so a node is linked after its value and its link are
-// visible.
+// Expected: SC, TSO, PSO verified, with a data race on `value`: relaxed loads do not synchronise.
+// DIVERGENCE from the twin, which is violated under PSO: `__sync_bool_compare_and_swap` is a full
+// barrier, so a node is linked after its value and its link are visible.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,10 +1,9 @@
 // Treiber's stack with relaxed accesses: one thread pushes and pops, the other pops and pushes.
 // Source: Treiber 1986. Nodes are never freed, so an address is never reused. Twin:
 // structures/treiber.fp, client pt|tp.
-// Expected: SC, TSO, PSO verified, with data races on the fields of a node: relaxed accesses do not
-// synchronise. DIVERGENCE from the twin, which is violated under PSO: here the compare-and-swap
-// waits for all pending stores of its thread, so a node is published after its value and its link.
-// The orders matter on machines that are weaker than PSO.
+// Expected: SC, TSO verified, with data races on the fields of a node: relaxed accesses do not
+// synchronise. PSO violated, as the twin: a relaxed compare-and-swap does not wait for stores to
+// other locations, so a node may be published before its value and its link are visible.
 
 #include <assert.h>
 #include <pthread.h>

@@ -5,6 +5,7 @@ mod alternatives;
 mod automata;
 mod axiomatic;
 mod budgets;
+mod c;
 mod common;
 mod control_points;
 mod corpus;

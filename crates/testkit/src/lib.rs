@@ -3,6 +3,7 @@
 //! - [`Random`]: the only source of random numbers.
 //! - [`seeds()`]: the seeds of a random test, in `cargo test` and in `cargo xtask campaign`.
 //! - [`programs`]: generators of random programs, as source text, and a shrinker.
+//! - [`c_programs`]: generators of random C programs.
 //! - [`lower()`], [`problem`], [`corpus`]: source text and corpus files, lowered to problems.
 //! - [`catch_panic`]: turns a panic into an error.
 //! - [`tools`]: skips tests whose external programs are not installed.
@@ -10,6 +11,7 @@
 //! This crate depends on no memory model and no engine, so that the tests of every crate can use
 //! it.
 
+pub mod c_programs;
 pub mod corpus;
 pub mod programs;
 pub mod tools;

@@ -66,3 +66,19 @@ pub fn problem(source: &str) -> Problem {
     let problems = lower(source).unwrap_or_else(|errors| panic!("{errors}\n{source}"));
     problems.into_iter().next().expect("a source text has at least one problem")
 }
+
+/// Returns the problem of a C program.
+///
+/// # Errors
+/// The diagnostics, one per line.
+pub fn c_problem(source: &str) -> Result<Problem, String> {
+    let mut diagnostics = Diagnostics::new();
+    let problem =
+        fencepost_frontends::c::frontend::compile(source, &Request::default(), &mut diagnostics);
+    problem.ok_or_else(|| {
+        let show = |d: &fencepost_ir::Diagnostic| {
+            format!("{} line {}: {}", d.code, d.span.line, d.message)
+        };
+        diagnostics.iter().map(show).collect::<Vec<_>>().join("\n")
+    })
+}

@@ -3,7 +3,7 @@
 //! A value of a signed type is the number. A value of an unsigned type below 64 bits is the number,
 //! too; one of 64 bits is its bit pattern. `int` uses the exact operators of 32 bits and `long`
 //! those of 64 bits, so overflow is a fault. Unsigned results are reduced with a mask. A shift by a
-//! wrong amount is a fault.
+//! wrong amount is a fault. A signed left shift drops the upper bits, as GCC documents.
 //!
 //! Direction: exact. Conversions that cannot change the value are left out.
 
@@ -156,11 +156,16 @@ pub(super) fn convert(value: Val, to: IntType, of: &dyn Fn(Reg) -> (Value, Value
         return value;
     }
     if to.signed {
-        let unused = Expr::Const(Value::from(64 - to.bits));
-        wide(WideOp::Shr, wide(WideOp::WrapShl, value, unused.clone()), unused)
+        sign_extend(value, to.bits)
     } else {
         binary(BinOp::BitAnd, value, Expr::Const(largest))
     }
+}
+
+/// Returns the number that the lowest bits of a value are in a signed type.
+fn sign_extend(value: Val, bits: u8) -> Val {
+    let unused = Expr::Const(Value::from(64 - bits));
+    wide(WideOp::Shr, wide(WideOp::WrapShl, value, unused.clone()), unused)
 }
 
 /// An expression that faults as an overflow.
@@ -248,8 +253,8 @@ fn shift(left: bool, ty: IntType, a: Val, amount: Val) -> Val {
     };
     let result = match (left, is_unsigned(ty), ty.bits) {
         (true, true, _) => reduce(wide(WideOp::WrapShl, a, amount), ty),
-        (true, false, 64) => return wide(WideOp::Shl, a, amount),
-        (true, false, _) => return binary(BinOp::Shl, a, amount),
+        (true, false, 64) => wide(WideOp::WrapShl, a, amount),
+        (true, false, _) => sign_extend(wide(WideOp::WrapShl, a, amount), 32),
         (false, true, _) => wide(WideOp::UnsignedShr, a, amount),
         (false, false, 64) => return wide(WideOp::Shr, a, amount),
         (false, false, _) => return binary(BinOp::Shr, a, amount),
@@ -333,6 +338,9 @@ mod tests {
         assert_eq!(value(BinaryOp::Lt, U64, 1, -1), Some(1));
         assert_eq!(value(BinaryOp::Shl, U32, 0x8000_0001, 1), Some(2));
         assert_eq!(value(BinaryOp::Shl, U32, 1, 32), None);
+        assert_eq!(value(BinaryOp::Shl, INT, 1, 32), None);
+        assert_eq!(value(BinaryOp::Shl, INT, 3, 31), Some(Value::from(i32::MIN)));
+        assert_eq!(value(BinaryOp::Shl, INT, -1, 4), Some(-16));
         assert_eq!(value(BinaryOp::Shr, U64, -1, 63), Some(1));
     }
 

@@ -1,7 +1,8 @@
 //! Loops.
 //!
 //! A loop that creates or joins threads or allocates is unrolled while its condition is a constant,
-//! and so is a loop in the prefix of `main`. All other loops stay loops. What is known about the
+//! and so is a loop in the prefix of `main`. A loop with labels is not unrolled, because a label has
+//! one place. All other loops stay loops. What is known about the
 //! variables that a loop assigns is forgotten at its head.
 
 use fencepost_ir::Span;
@@ -11,10 +12,23 @@ use super::constants;
 use super::effects::writes;
 use super::state::State;
 use super::thread::{Enclosing, Lowerer, Prefix};
-use crate::c::typed::{Expr as TypedExpr, ExprKind, Stmt};
+use super::walk::{Node, walk_expr, walk_stmt};
+use crate::c::typed::{Expr as TypedExpr, ExprKind, Stmt, StmtKind};
 
 /// The largest number of iterations of a loop that are unrolled.
 const MAX_UNROLLED: u32 = 64;
+
+/// Returns whether a part of a loop has a label.
+fn has_labels<'a>(body: &'a Stmt, others: impl Iterator<Item = &'a TypedExpr>) -> bool {
+    let mut found = false;
+    let mut visit = |node: Node<'_>| {
+        found |= matches!(node, Node::Stmt(Stmt { kind: StmtKind::Label { .. }, .. }));
+        !found
+    };
+    walk_stmt(body, &mut visit);
+    others.for_each(|expr| walk_expr(expr, &mut visit));
+    found
+}
 
 impl<'p> Lowerer<'_, 'p> {
     /// Lowers a loop. `test_first` is false for `do`.
@@ -35,7 +49,9 @@ impl<'p> Lowerer<'_, 'p> {
             let state = self.state.take();
             exit_state = self.merge(exit_state, state, span);
         } else {
-            if let Some(condition) = condition.filter(|_| test_first && self.is_unrolled(body)) {
+            let has_labels = has_labels(body, condition.into_iter().chain(step));
+            let is_unrolled = test_first && !has_labels && self.is_unrolled(body);
+            if let Some(condition) = condition.filter(|_| is_unrolled) {
                 exit_state = self.unroll(condition, step, body, exit);
             }
             if self.is_live() {
