@@ -10,7 +10,7 @@ use fencepost_testkit::{Random, c_problem, report_comparisons, seeds};
 
 /// Returns the lines of the race of a C program, if it has one.
 fn race(source: &str) -> Option<[u32; 2]> {
-    let problem = c_problem(source);
+    let problem = c_problem(source).expect("a well-formed program");
     let budget = Budget { cancel: &Cancel::default(), progress: &Progress::default() };
     let search = find_data_race(&problem, MAX_EXECUTIONS, Settings::default(), budget)?;
     assert_eq!(search.stopped, None, "the search is complete\n{source}");

@@ -45,19 +45,6 @@ pub fn litmus_problem(source: &str) -> Problem {
     problems.into_iter().next().expect("a litmus test is one problem")
 }
 
-/// Returns the problem of a C program.
-///
-/// # Panics
-/// If the text is not well-formed.
-pub fn c_problem(source: &str) -> Problem {
-    let mut diagnostics = Diagnostics::new();
-    let frontend = fencepost_frontends::by_extension("c").expect("a front end for C programs");
-    let problems = frontend.lower(source, &mut diagnostics);
-    let errors = || diagnostics.iter().map(|d| d.message.as_str()).collect::<Vec<_>>().join("; ");
-    let problems = problems.unwrap_or_else(|| panic!("{}\n{source}", errors()));
-    problems.into_iter().next().expect("a C program is one problem")
-}
-
 /// Returns the first problem of an `.fp` source text.
 ///
 /// # Panics
