@@ -57,6 +57,7 @@ fn kind(violation: Violation) -> &'static str {
         Violation::Livelock { .. } => "livelock",
         Violation::NoWitness(_) => "no-witness",
         Violation::NotRobust => "not-robust",
+        Violation::DataRace(_) => "data-race",
     }
 }
 
