@@ -241,7 +241,8 @@ impl Semantics<'_> {
 /// Returns the location that a pointer with this number points to.
 fn resolve_pointer(pointer: &Pointer, number: Value) -> Result<Loc, Fault> {
     let target = pointer.targets.iter().find(|(known, _)| *known == number);
-    let fault = if number == 0 { Fault::NullReference } else { Fault::InvalidPointer };
+    let is_null = Pointer::NULL.contains(&number);
+    let fault = if is_null { Fault::NullReference } else { Fault::InvalidPointer };
     target.map(|(_, loc)| *loc).ok_or(fault)
 }
 

@@ -27,7 +27,7 @@ pub struct Address {
 }
 
 /// A pointer: a number that stands for a location. The numbers are a matter of the front end, which
-/// can compute with them. Number 0 is `null`.
+/// can compute with them. Number 0 is `null`, see [`Pointer::NULL`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pointer {
     /// The number.
@@ -38,11 +38,14 @@ pub struct Pointer {
 }
 
 impl Pointer {
+    /// The numbers of `null` and of the fields of a record at `null`. No location has such a number.
+    pub const NULL: std::ops::Range<Value> = 0..4096;
+
     /// Returns the location with a number.
     pub fn locate(&self, number: Value) -> Result<Loc, Fault> {
         match self.targets.binary_search_by_key(&number, |(number, _)| *number) {
             Ok(at) => Ok(self.targets[at].1),
-            Err(_) if number == 0 => Err(Fault::NullReference),
+            Err(_) if Self::NULL.contains(&number) => Err(Fault::NullReference),
             Err(_) => Err(Fault::InvalidPointer),
         }
     }

@@ -264,12 +264,12 @@ mod tests {
         let names = ["p", "x", "y"];
         let location = |name: &str, init| Location { name: name.into(), ty: Type::INT, init };
         let targets: Arc<[(Value, Loc)]> =
-            (0..3).map(|at| (16 + 8 * at, Loc(at as u32))).collect::<Vec<_>>().into();
+            (0..3).map(|at| (4096 + 8 * at, Loc(at as u32))).collect::<Vec<_>>().into();
         let ops = [
             Op::Load { reg: Reg(0), from: Address::fixed(Loc(0)) },
             load(1, Expr::Var(Reg(0)), &targets),
-            Op::Store { to: Address::fixed(Loc(0)), value: Expr::Const(16) },
-            Op::Choose { reg: Reg(2), lo: 0, hi: 1000 },
+            Op::Store { to: Address::fixed(Loc(0)), value: Expr::Const(4096) },
+            Op::Choose { reg: Reg(2), lo: 0, hi: 5000 },
             load(1, Expr::Var(Reg(2)), &targets),
             Op::Halt,
         ];
@@ -279,7 +279,7 @@ mod tests {
         let register = |name: &str| Register { name: name.into(), ty: Type::INT };
         let registers = vec![register("r"), register("s"), register("q")];
         Program {
-            locations: names.iter().zip([24, 0, 0]).map(|(n, init)| location(n, init)).collect(),
+            locations: names.iter().zip([4104, 0, 0]).map(|(n, init)| location(n, init)).collect(),
             threads: vec![Thread { name: "t".into(), registers, code }],
             ..Program::default()
         }

@@ -265,8 +265,10 @@ impl Validator<'_> {
         let targets = &pointer.targets;
         let ascends = targets.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let is_location = |loc: Loc| loc.index() < self.program.locations.len();
-        let sound =
-            ascends && targets.iter().all(|(number, loc)| *number != 0 && is_location(*loc));
+        let sound = ascends
+            && targets
+                .iter()
+                .all(|(number, loc)| !Pointer::NULL.contains(number) && is_location(*loc));
         self.check(sound, Rule::Address, || format!("{place} has invalid targets of a pointer"));
     }
 

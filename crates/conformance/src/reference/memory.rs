@@ -138,7 +138,7 @@ pub(super) fn resolve_address(
         let target = pointer.targets.iter().find(|(known, _)| *known == number);
         return match target {
             Some((_, loc)) => Ok(*loc),
-            None if number == 0 => Err(Fault::NullReference),
+            None if (0..4096).contains(&number) => Err(Fault::NullReference),
             None => Err(Fault::InvalidPointer),
         };
     }

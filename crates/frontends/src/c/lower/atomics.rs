@@ -119,7 +119,11 @@ impl<'p> Lowerer<'_, 'p> {
         }
         match (&cell, *yields_old) {
             (_, true) => old,
-            (Cell::Register(reg, _), false) => self.register_value(*reg),
+            // The register may have the type of another member of a union.
+            (Cell::Register(reg, _), false) => {
+                let value = self.register_value(*reg);
+                self.converted(value, ty)
+            }
             (Cell::Memory { .. } | Cell::Value(_) | Cell::Part(..), false) => new,
         }
     }
@@ -150,12 +154,14 @@ impl<'p> Lowerer<'_, 'p> {
             (None, None) => old,
         };
         let Cell::Memory { at, ty: own, .. } = cell else {
-            let Cell::Register(reg, _) = cell else { return Expr::Const(0) };
+            let Cell::Register(reg, own) = cell else { return Expr::Const(0) };
             let old = self.register_value(*reg);
+            let old = self.converted(old, ty);
             let old = if is_used { self.keep(old, ty, span) } else { old };
-            let new = self.converted(new_value(old.clone()), ty);
-            self.assign(*reg, new.clone(), span, 0);
-            return if yields == Yields::Old { old } else { self.register_value(*reg) };
+            let new = self.converted(new_value(old.clone()), *own);
+            self.assign(*reg, new, span, 0);
+            let new = self.register_value(*reg);
+            return if yields == Yields::Old { old } else { self.converted(new, ty) };
         };
         let own = own.unwrap_or(ty);
         let operation = match (&update, bits) {
@@ -190,6 +196,7 @@ impl<'p> Lowerer<'_, 'p> {
         let Cell::Memory { at, ty: own, .. } = cell else {
             let Cell::Register(reg, own) = cell else { return Expr::Const(0) };
             let old = self.register_value(*reg);
+            let old = self.converted(old, ty);
             let old = self.keep(old, ty, span);
             let new = self.converted(new, *own);
             self.assign(*reg, new, span, 0);
@@ -224,11 +231,13 @@ impl<'p> Lowerer<'_, 'p> {
     pub(super) fn compare_and_swap(&mut self, exchange: Exchange, span: Span) -> Val {
         let Exchange { cell, ty, expected, desired, success, failure } = exchange;
         let Cell::Memory { at, ty: own, .. } = &cell else {
-            let Cell::Register(reg, _) = cell else { return Expr::Const(0) };
+            let Cell::Register(reg, own) = cell else { return Expr::Const(0) };
             let old = self.register_value(reg);
+            let old = self.converted(old, ty);
             let holds = equal(old.clone(), expected);
             let holds = self.keep(holds, BOOL, span);
             let new = super::arithmetic::select(holds.clone(), desired, old);
+            let new = self.converted(new, own);
             self.assign(reg, new, span, 0);
             return holds;
         };
@@ -249,10 +258,12 @@ impl<'p> Lowerer<'_, 'p> {
     pub(super) fn compare_and_find(&mut self, exchange: Exchange, span: Span) -> Val {
         let Exchange { cell, ty, expected, desired, success, failure } = exchange;
         let Cell::Memory { at, ty: own, .. } = &cell else {
-            let Cell::Register(reg, _) = cell else { return Expr::Const(0) };
+            let Cell::Register(reg, own) = cell else { return Expr::Const(0) };
             let old = self.register_value(reg);
+            let old = self.converted(old, ty);
             let old = self.keep(old, ty, span);
             let new = super::arithmetic::select(equal(old.clone(), expected), desired, old.clone());
+            let new = self.converted(new, own);
             self.assign(reg, new, span, 0);
             return old;
         };
