@@ -64,7 +64,13 @@ pub fn text() -> String {
 }
 
 fn kinds(kinds: FenceKinds) -> String {
-    if kinds == FenceKinds::default() { "none".into() } else { kinds.name() }
+    match kinds {
+        FenceKinds::ACQUIRE => "acquire".into(),
+        FenceKinds::RELEASE => "release".into(),
+        _ if kinds == FenceKinds::default() => "none".into(),
+        _ if kinds == FenceKinds::ACQUIRE.union(FenceKinds::RELEASE) => "acq_rel".into(),
+        _ => kinds.name(),
+    }
 }
 
 fn tso_effect(kinds: FenceKinds) -> &'static str {

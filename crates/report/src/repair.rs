@@ -372,7 +372,7 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
                     Some(context_bound_text(*bound))
                 }
                 InconclusiveReason::Bound { bound: Bound::Source(text), .. } => {
-                    Some(format!("in runs without {text}"))
+                    Some(format!("within a bound ({text})"))
                 }
                 _ => None,
             });

@@ -107,7 +107,9 @@ fn explain_reason(inconclusive: &Inconclusive) -> String {
                 let within = context_bound_text(*bound);
                 return format!("no final state satisfies `final exists` {within}");
             }
-            (Bound::Source(text), _) => return format!("no violation in runs without {text}"),
+            (Bound::Source(text), _) => {
+                return format!("no violation found, but some runs are not checked: {text}");
+            }
             (Bound::Buffers, _) | (Bound::BuffersUpTo(_), true) => {}
         },
         InconclusiveReason::Unsupported { reason } => match reason {
@@ -155,7 +157,7 @@ pub fn reason_text(reason: &InconclusiveReason) -> Cow<'static, str> {
             Bound::BuffersUpTo(_) => "buffer bound reached",
             Bound::Preemptions(_) => "preemption bound reached",
             Bound::Contexts(_) => "context-switch bound reached",
-            Bound::Source(text) => return format!("some run has {text}").into(),
+            Bound::Source(text) => return format!("some runs are not checked: {text}").into(),
         },
         InconclusiveReason::Spurious => "the violation found may be spurious",
         InconclusiveReason::Unsupported { reason } => return reason.text(),
