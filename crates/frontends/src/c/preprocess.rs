@@ -6,7 +6,7 @@
 //!
 //! - [`splices`]: line continuations.
 //! - [`directives`]: `#define`, `#if`, ...
-//! - [`include`]: `#include`, and the files that are open.
+//! - [`include`](mod@include): `#include`, and the files that are open.
 //! - [`condition`]: the expressions of `#if`.
 //! - [`macros`]: macro definitions.
 //! - [`expand`], [`substitute`]: macro expansion, with [hide sets](hide_sets).
