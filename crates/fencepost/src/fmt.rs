@@ -39,8 +39,13 @@ fn format_file(path: &Path, check: bool, output: &mut Output) -> Exit {
             return Exit::Unusable;
         }
     };
-    if path.extension() == Some("litmus".as_ref()) {
-        output.error(&format!("{} is a litmus test: `fmt` formats only .fp files", source.name));
+    let other = match path.extension().and_then(|end| end.to_str()) {
+        Some("litmus") => Some("a litmus test"),
+        Some("c") => Some("a C program"),
+        _ => None,
+    };
+    if let Some(what) = other {
+        output.error(&format!("{} is {what}: `fmt` formats only .fp files", source.name));
         return Exit::Unusable;
     }
     let mut diagnostics = Diagnostics::new();

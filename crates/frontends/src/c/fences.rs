@@ -28,7 +28,7 @@ pub(super) enum Style {
 }
 
 /// Words that show a style, the strongest sign first.
-const SIGNS: [(&str, Style); 12] = [
+const SIGNS: [(&str, Style); 16] = [
     ("smp_mb", Style::Linux),
     ("smp_wmb", Style::Linux),
     ("mfence", Style::X86),
@@ -41,6 +41,10 @@ const SIGNS: [(&str, Style); 12] = [
     ("smp_load_acquire", Style::Linux),
     ("stdatomic.h", Style::C11),
     ("_Atomic", Style::C11),
+    ("atomic_store_explicit", Style::C11),
+    ("atomic_load_explicit", Style::C11),
+    ("atomic_store", Style::C11),
+    ("atomic_load", Style::C11),
 ];
 
 impl Style {
@@ -130,6 +134,7 @@ mod tests {
             ("asm volatile(\"mfence\" ::: \"memory\");", Style::X86),
             ("__atomic_thread_fence(__ATOMIC_SEQ_CST);", Style::Gcc),
             ("volatile int x;", Style::Gcc),
+            ("#include \"lock.h\"\nint f(void) { return atomic_load(&x); }", Style::C11),
             ("int smp_mbx;", Style::Gcc),
         ] {
             assert_eq!(Style::of(text), style, "{text}");
