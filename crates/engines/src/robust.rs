@@ -346,8 +346,14 @@ impl Query<'_> {
             ..Statistics::default()
         };
         // The bound is on preemptions. The caller replaces the number.
+        // DIVERGENCE: a large exploration is split into parts, and executions of programs with
+        // blocking `atomic` blocks are missing then.
+        let misses_executions =
+            result.counts.executions() >= 1_000 && problem.program.has_blocking_blocks();
         let explored = if coverage == Coverage::Exhaustive && result.variants_incomplete {
             Explored::Unsupported(Unsupported::Model)
+        } else if coverage == Coverage::Exhaustive && misses_executions {
+            Explored::Unsupported(Unsupported::UnderApproximated)
         } else {
             Explored::of(coverage, Bound::Preemptions(0), self.budget.cancel)
         };
