@@ -99,6 +99,7 @@ pub fn find_data_race(
         cut: options.max_cut,
         cancelled: &|| cancel.reason().is_some(),
         progress: &|runs| budget.progress.states.store(runs, Ordering::Relaxed),
+        ..fencepost_explore::Limits::default()
     };
     let explored = fencepost_explore::explore(start, exploration, &limits);
     let cancelled = || cancel.reason().unwrap_or(Stop::Interrupted);

@@ -193,10 +193,9 @@ impl Engine for ResumableRobust {
         let spin_assumed = RobustDefinition::default().spin_assumed(&problem);
         let task = Task { problem: &problem, ..task };
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
-        let threads = problem.program.threads.len();
         let identity = (text::print(&problem), task.model.name.to_string());
         let was_given = saved.is_some();
-        let from = saved.take().filter(|saved| saved.is_of(&identity, threads));
+        let from = saved.take().filter(|saved| saved.of == identity);
         self.rejected.store(was_given && from.is_none(), Ordering::Relaxed);
         let max_events = max_events(&spin_assumed, settings);
         let max_cut = u64::MAX;
@@ -208,10 +207,11 @@ impl Engine for ResumableRobust {
             max_cut,
         };
         let schedules = Schedules::Traces;
-        let (result, parts) =
+        let (result, traces) =
             explore_from(&spin_assumed, schedules, options, settings, budget, from);
-        *saved = (!parts.is_empty() && result.found.is_none())
-            .then(|| SavedExploration::new(identity, &result.counts, &parts));
+        let remains = !traces.is_empty() && result.found.is_none();
+        *saved =
+            remains.then_some(SavedExploration { of: identity, counts: result.counts, traces });
         let query =
             Query { task, spin_assumed: &spin_assumed, model: Some(model), settings, budget };
         query.answer_from(result)
@@ -346,14 +346,8 @@ impl Query<'_> {
             ..Statistics::default()
         };
         // The bound is on preemptions. The caller replaces the number.
-        // DIVERGENCE: a large exploration is split into parts, and executions of programs with
-        // blocking `atomic` blocks are missing then.
-        let misses_executions =
-            result.counts.executions() >= 1_000 && problem.program.has_blocking_blocks();
         let explored = if coverage == Coverage::Exhaustive && result.variants_incomplete {
             Explored::Unsupported(Unsupported::Model)
-        } else if coverage == Coverage::Exhaustive && misses_executions {
-            Explored::Unsupported(Unsupported::UnderApproximated)
         } else {
             Explored::of(coverage, Bound::Preemptions(0), self.budget.cancel)
         };

@@ -29,7 +29,7 @@ use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
 use crate::robust::{Query, Robust, RobustMethod, undecided};
 use crate::sc::{ScMachine, sc_machine};
 use crate::verdict::{InconclusiveReason, Unsupported, Verdict, gap};
-use fencepost_explore::{Exploration, Findings, Part, StopReason, are_valid_parts};
+use fencepost_explore::{Exploration, Findings, OpenTree, StopReason, are_valid_traces};
 use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
 use fencepost_ir::{Op, Problem, grace_period};
 use fencepost_models::catalog::ModelKind;
@@ -252,8 +252,8 @@ pub(crate) fn explore(
     explore_from(spin_assumed, schedules, options, settings, budget, None).0
 }
 
-/// Explores a problem under SC, from the start or from a saved exploration. Also returns the parts
-/// that are left.
+/// Explores a problem under SC, from the start or from a saved exploration. Also returns the
+/// executions that remain.
 pub(crate) fn explore_from(
     spin_assumed: &SpinAssumed,
     schedules: Schedules,
@@ -261,7 +261,7 @@ pub(crate) fn explore_from(
     settings: Settings,
     budget: Budget<'_>,
     from: Option<SavedExploration>,
-) -> (ExplorationResult, Vec<Part>) {
+) -> (ExplorationResult, Vec<OpenTree>) {
     let cancel = budget.of_search();
     let budget = Budget { cancel: &cancel, ..budget };
     let limits = || WorkLimits::of_search(&cancel, settings.limits);
@@ -272,10 +272,10 @@ pub(crate) fn explore_from(
         let cancel = budget.cancel;
         MachineSystem::new(&machine, &original, spin_assumed, &cells, options, cancel, init)
     };
-    // A cancelled check says nothing about the parts.
+    // A cancelled check says nothing about the remaining executions.
     let saved = from
-        .map(SavedExploration::into_exploration)
-        .filter(|saved| are_valid_parts(start, &saved.parts) || cancel.reason().is_some());
+        .filter(|saved| are_valid_traces(start, &saved.traces) || cancel.reason().is_some())
+        .map(|saved| Exploration::resumed(saved.counts, saved.traces));
     let mut result = ExplorationResult::default();
     let exploration = saved.unwrap_or_else(|| {
         let inits = inits(&machine, spin_assumed, &cells, options, &mut result);
@@ -287,7 +287,7 @@ pub(crate) fn explore_from(
         }
     });
     if result.found.is_some() && options.stop_at == StopAt::FirstFinding {
-        return (result, exploration.parts);
+        return (result, exploration.traces);
     }
     let limits = fencepost_explore::Limits {
         workers: settings.threads,
@@ -296,6 +296,7 @@ pub(crate) fn explore_from(
         cut: options.max_cut,
         cancelled: &|| budget.cancel.reason().is_some(),
         progress: &|runs| budget.progress.states.store(runs, Ordering::Relaxed),
+        ..fencepost_explore::Limits::default()
     };
     let explored = fencepost_explore::explore(start, exploration, &limits);
     result.merge(explored.findings);
@@ -307,7 +308,7 @@ pub(crate) fn explore_from(
     });
     // Work that was cut counts as unexplored, also after the last execution.
     result.stopped = result.stopped.or(cancel.reason());
-    (result, explored.parts)
+    (result, explored.traces)
 }
 
 /// Returns the choices of `init` after which an execution starts. Records a violation before the

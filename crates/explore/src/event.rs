@@ -48,6 +48,15 @@ impl CellAccess {
     }
 }
 
+/// A move with the cells that it accesses.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct TrackedMove {
+    /// The move.
+    pub mv: Move,
+    /// The footprint of the move. If the move has alternatives: the union of their footprints.
+    pub footprint: Vec<CellAccess>,
+}
+
 /// Returns whether two moves with these footprints conflict.
 #[inline]
 pub(crate) fn conflict(one: &[CellAccess], other: &[CellAccess]) -> bool {

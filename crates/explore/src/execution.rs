@@ -4,7 +4,7 @@
 //! thread, and the order of conflicting events. It is stored as one vector clock for each event.
 //! The entry of a thread is the number of the thread's last event that happens before.
 
-use crate::event::{CellAccess, Event, Move};
+use crate::event::{CellAccess, Event, Move, TrackedMove};
 
 /// A sequence of events with its happens-before order.
 #[derive(Clone, Debug)]
@@ -55,6 +55,12 @@ impl Execution {
         let next = self.events.get(event + 1);
         let end = next.map_or(self.footprints.len(), |next| next.footprint_start);
         &self.footprints[self.events[event].footprint_start..end]
+    }
+
+    /// Returns the move of an event with its footprint.
+    pub(crate) fn tracked(&self, event: usize) -> TrackedMove {
+        let mv = self.events[event].mv.clone();
+        TrackedMove { mv, footprint: self.footprint(event).to_vec() }
     }
 
     /// Returns the vector clock of an event: for each thread, the number of its last event that is

@@ -16,6 +16,9 @@ pub struct Limits<'a> {
     pub events: usize,
     /// The approximate maximal number of executions.
     pub executions: u64,
+    /// The number of executions after which the rest of a part is divided among all workers. The
+    /// first part is smaller. The number of all executions does not depend on it.
+    pub part: u64,
     /// The number of executions of one part that may be cut before the exploration stops.
     pub cut: u64,
     /// Returns whether the exploration is cancelled. Once true, it must stay true. It is called
@@ -32,6 +35,7 @@ impl Default for Limits<'_> {
             workers: NonZeroUsize::MIN,
             events: usize::MAX,
             executions: u64::MAX,
+            part: 50_000,
             cut: u64::MAX,
             cancelled: &|| false,
             progress: &|_| {},
@@ -41,10 +45,11 @@ impl Default for Limits<'_> {
 
 impl fmt::Debug for Limits<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Limits { workers, events, executions, cut, cancelled: _, progress: _ } = self;
+        let Limits { workers, events, executions, part, cut, cancelled: _, progress: _ } = self;
         write!(
             f,
-            "Limits {{ {workers} workers, {events} events, {executions} executions, {cut} cut }}"
+            "Limits {{ {workers} workers, {events} events, {executions} executions in parts of \
+             {part}, {cut} cut }}"
         )
     }
 }
@@ -67,8 +72,7 @@ pub struct Counts {
     pub complete: u64,
     /// Executions that ended with threads that have not halted and no enabled move.
     pub stuck: u64,
-    /// Redundant executions: all enabled moves were in the sleep set. The number depends on how the
-    /// exploration was split.
+    /// Redundant executions: all enabled moves were in the sleep set.
     pub redundant: u64,
     /// Executions that were cut at the limit on events.
     pub cut: u64,
@@ -105,8 +109,6 @@ impl Counts {
 pub(crate) enum EarlyExit {
     /// The system reported a finding that ends the exploration.
     Found,
-    /// The part reached its limit on executions and must be split.
-    PartTooLarge,
     /// The whole exploration must stop.
     Interrupted(StopReason),
 }
@@ -229,9 +231,11 @@ impl<'a, S: System> Explorer<'a, S> {
             return ControlFlow::Break(EarlyExit::Interrupted(StopReason::Cut));
         }
         self.executions_left = self.executions_left.saturating_sub(1);
-        match self.executions_left {
-            0 => ControlFlow::Break(EarlyExit::PartTooLarge),
-            _ => ControlFlow::Continue(()),
-        }
+        ControlFlow::Continue(())
+    }
+
+    /// Returns whether the part has reached its limit on executions.
+    pub(crate) fn is_too_large(&self) -> bool {
+        self.executions_left == 0
     }
 }

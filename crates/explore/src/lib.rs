@@ -14,7 +14,8 @@
 //! - [`execution`]: events and their happens-before order.
 //! - [`optimal`], [`race_reversal`], [`wakeup_tree`], [`sleep_set`]: one execution for each trace.
 //! - [`preemption_bound`]: all interleavings within a preemption bound.
-//! - [`parts`]: parallel and resumable exploration; [`explorer`]: counts and limits.
+//! - [`parts`]: parallel and resumable exploration; [`open_tree`]: the traces that remain;
+//!   [`explorer`]: counts and limits.
 //!
 //! # Example
 //!
@@ -83,6 +84,7 @@
 pub mod event;
 pub mod execution;
 pub mod explorer;
+pub mod open_tree;
 mod optimal;
 pub mod parts;
 mod preemption_bound;
@@ -91,11 +93,12 @@ pub mod sleep_set;
 pub mod system;
 mod wakeup_tree;
 
-pub use event::{CellAccess, Event, Move};
+pub use event::{CellAccess, Event, Move, TrackedMove};
 pub use execution::Execution;
 pub use explorer::{Counts, Limits, StopReason};
-pub use parts::{Exploration, Part, are_valid_parts, explore};
-pub use sleep_set::{SleepSet, Sleeper};
+pub use open_tree::{NodeState, OpenNode, OpenTree};
+pub use parts::{Exploration, are_valid_traces, explore};
+pub use sleep_set::SleepSet;
 pub use system::{Attempt, End, Findings, MoveResult, System};
 
 #[cfg(test)]

@@ -6,16 +6,21 @@
 //! the state before the first event of the race, unless the sleep set or the wake-up tree covers
 //! it. Every trace is explored once, and there are no redundant executions.
 //!
+//! A [`Subtree`] is explored at a time: the executions that start with a given prefix. Reversals
+//! that change a state of the prefix are returned, because other subtrees start there, too.
+//!
 //! Direction: exact.
 
+use crate::event::TrackedMove;
 use crate::explorer::{EarlyExit, Explorer, PushResult};
-use crate::sleep_set::{SleepSet, Sleeper};
+use crate::sleep_set::SleepSet;
 use crate::system::{End, System};
 use crate::wakeup_tree::{Branch, WakeupTree};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// A state of the current execution.
+#[derive(Clone, Debug)]
 pub(crate) struct Node {
     /// The moves that are not explored from this state.
     pub(crate) sleep: SleepSet,
@@ -25,20 +30,57 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    fn new(sleep: SleepSet, tree: WakeupTree) -> Self {
+    pub(crate) fn new(sleep: SleepSet, tree: WakeupTree) -> Self {
         Node { sleep, tree, is_new: true }
     }
 }
 
-/// The exploration of one part.
+/// A set of executions to explore: those that start with the moves of a prefix and do not go on
+/// with a move in the sleep set after it.
+#[derive(Debug)]
+pub(crate) struct Subtree {
+    /// The start state, in the encoding of the function that creates the systems.
+    pub(crate) start: Vec<u32>,
+    /// The moves of the prefix.
+    pub(crate) prefix: Vec<TrackedMove>,
+    /// The number of the first moves of the prefix that an earlier exploration took. The system
+    /// observed them.
+    pub(crate) observed: usize,
+    /// The states before each move of the prefix, then the state after the last one. The wake-up
+    /// tree of a state in the prefix also has the moves that are explored elsewhere.
+    pub(crate) nodes: Vec<Node>,
+}
+
+/// The result of exploring a subtree.
+#[derive(Debug)]
+pub(crate) struct SubtreeResult {
+    /// Sequences that must be explored from states of the prefix: the number of events before the
+    /// state, and the sequence.
+    pub(crate) reversals: Vec<(usize, Vec<TrackedMove>)>,
+    /// What remains.
+    pub(crate) rest: Rest,
+}
+
+/// What remains of a subtree.
+#[derive(Debug)]
+pub(crate) enum Rest {
+    /// Nothing. All executions that start with this number of moves of the prefix are explored: a
+    /// move of the prefix can fail.
+    Nothing(usize),
+    /// The exploration is not complete. The states from the end of the prefix on, each with the
+    /// sequences that remain, and the events between them.
+    Stack(Vec<Node>, Vec<TrackedMove>),
+}
+
+/// The exploration of one subtree.
 pub(crate) struct Optimal<'x, 'a, S> {
     pub(crate) explorer: &'x mut Explorer<'a, S>,
-    /// The number of events before the part.
+    /// The number of events of the prefix.
     pub(crate) base: usize,
-    /// The states of the current execution, from `base` on.
+    /// The states of the current execution.
     pub(crate) nodes: Vec<Node>,
-    /// The first event whose races were not searched yet.
-    pub(crate) first_unchecked: usize,
+    /// Reversals at states of the prefix.
+    pub(crate) reversals: Vec<(usize, Vec<TrackedMove>)>,
     /// Whether the current execution failed.
     pub(crate) failed: bool,
     /// The reversals that were tried for the current execution: the removed events, and the thread
@@ -46,21 +88,53 @@ pub(crate) struct Optimal<'x, 'a, S> {
     pub(crate) tried_reversals: BTreeSet<(Vec<usize>, usize)>,
 }
 
-/// Explores all traces that extend the current execution and do not start with a move in the sleep
-/// set.
+/// Explores a subtree. The execution is empty.
 pub(crate) fn explore<S: System>(
     explorer: &mut Explorer<'_, S>,
-    sleep: SleepSet,
-) -> ControlFlow<EarlyExit> {
-    let base = explorer.execution.len();
-    let nodes = vec![Node::new(sleep, WakeupTree::default())];
-    let tried_reversals = BTreeSet::new();
-    Optimal { explorer, base, nodes, first_unchecked: base, failed: false, tried_reversals }.run()
+    subtree: Subtree,
+) -> ControlFlow<EarlyExit, SubtreeResult> {
+    let Subtree { start: _, prefix, observed, nodes } = subtree;
+    let mut optimal = Optimal {
+        explorer,
+        base: prefix.len(),
+        nodes: Vec::new(),
+        reversals: Vec::new(),
+        failed: false,
+        tried_reversals: BTreeSet::new(),
+    };
+    let result = |optimal: Optimal<'_, '_, S>, rest| {
+        ControlFlow::Continue(SubtreeResult { reversals: optimal.reversals, rest })
+    };
+    let mut nodes = nodes.into_iter();
+    optimal.nodes.extend(nodes.next());
+    for (at, (mv, node)) in prefix.into_iter().zip(nodes).enumerate() {
+        let failed = optimal.take_planned(mv)?;
+        if at >= observed {
+            optimal.explorer.observe()?;
+        }
+        if failed {
+            optimal.end(End::Failed)?;
+            return result(optimal, Rest::Nothing(at + 1));
+        }
+        optimal.nodes.push(node);
+    }
+    optimal.run()?;
+    let rest = match optimal.nodes.split_off(optimal.base) {
+        nodes if nodes.is_empty() => Rest::Nothing(optimal.base),
+        nodes => {
+            let events = optimal.base..optimal.explorer.execution.len();
+            let event = |event| optimal.explorer.execution.tracked(event);
+            Rest::Stack(nodes, events.map(event).collect())
+        }
+    };
+    result(optimal, rest)
 }
 
 impl<S: System> Optimal<'_, '_, S> {
+    /// Explores until no state behind the prefix remains, or there are too many executions.
     fn run(&mut self) -> ControlFlow<EarlyExit> {
-        while let Some(node) = self.nodes.last_mut() {
+        while self.nodes.len() > self.base && !self.explorer.is_too_large() {
+            let node = self.node();
             if node.is_new {
                 node.is_new = false;
                 if node.tree.is_empty() {
@@ -70,7 +144,7 @@ impl<S: System> Optimal<'_, '_, S> {
                 self.follow_branch(branch)?;
             } else {
                 self.nodes.pop();
-                if !self.nodes.is_empty() {
+                if self.nodes.len() > self.base {
                     self.backtrack();
                 }
             }
@@ -106,10 +180,14 @@ impl<S: System> Optimal<'_, '_, S> {
                     PushResult::Blocked => {}
                     PushResult::Spinning => spinning = true,
                     pushed @ (PushResult::Taken | PushResult::Failed) => match &combined {
-                        None => return self.enter_state(pushed, WakeupTree::default()),
+                        None => {
+                            let failed = pushed == PushResult::Failed;
+                            return self.enter_state(failed, WakeupTree::default());
+                        }
                         Some(footprint) => {
                             self.explorer.pop();
-                            self.node().tree.push(mv, footprint.clone());
+                            let first = TrackedMove { mv, footprint: footprint.clone() };
+                            self.node().tree.push(first, WakeupTree::default());
                         }
                     },
                 }
@@ -128,22 +206,30 @@ impl<S: System> Optimal<'_, '_, S> {
 
     /// Takes the move of a branch of the wake-up tree.
     fn follow_branch(&mut self, branch: Branch) -> ControlFlow<EarlyExit> {
+        let failed = self.take_planned(branch.first)?;
+        self.enter_state(failed, branch.next)
+    }
+
+    /// Takes a planned move. Returns whether the execution failed.
+    fn take_planned(&mut self, planned: TrackedMove) -> ControlFlow<EarlyExit, bool> {
         self.explorer.check_cancelled()?;
-        let Branch { mv, footprint, next } = branch;
+        let TrackedMove { mv, footprint } = planned;
         let combined = mv.has_alternatives().then_some(footprint.as_slice());
-        let pushed = self.explorer.push(mv, combined);
-        self.enter_state(pushed, next)
+        match self.explorer.push(mv, combined) {
+            PushResult::Taken => ControlFlow::Continue(false),
+            PushResult::Failed => ControlFlow::Continue(true),
+            PushResult::Blocked | PushResult::Spinning => {
+                // A cancelled system may leave out work.
+                self.explorer.check_cancelled()?;
+                panic!("a planned move must be enabled when it is taken");
+            }
+        }
     }
 
     /// Handles a new event: enters the state after it, with its wake-up tree.
-    fn enter_state(&mut self, pushed: PushResult, tree: WakeupTree) -> ControlFlow<EarlyExit> {
-        if matches!(pushed, PushResult::Blocked | PushResult::Spinning) {
-            // A cancelled system may leave out work.
-            self.explorer.check_cancelled()?;
-            panic!("a planned move must be enabled when it is taken");
-        }
+    fn enter_state(&mut self, failed: bool, tree: WakeupTree) -> ControlFlow<EarlyExit> {
         self.explorer.observe()?;
-        if pushed == PushResult::Failed {
+        if failed {
             self.end(End::Failed)?;
             self.backtrack();
             return ControlFlow::Continue(());
@@ -161,15 +247,9 @@ impl<S: System> Optimal<'_, '_, S> {
     /// explored.
     fn backtrack(&mut self) {
         let last = self.explorer.execution.len() - 1;
-        let footprint = self.explorer.execution.footprint(last).to_vec();
-        let mv = self.explorer.pop();
-        self.first_unchecked = self.first_unchecked.min(last);
-        if mv.has_alternatives() {
-            // Another choice can put the move into a different position of a race that was already
-            // checked.
-            self.first_unchecked = self.base;
-        }
-        self.node().sleep.insert(Sleeper { mv, footprint });
+        let event = self.explorer.execution.tracked(last);
+        self.explorer.pop();
+        self.node().sleep.insert(event);
     }
 
     /// Counts an execution that has ended, and reverses its races.

@@ -1,40 +1,29 @@
 //! Exploration in parts: parallel, deterministic for any number of workers, and resumable.
 //!
-//! A part is the set of all executions with a given prefix of moves, without those that the sleep
-//! set excludes. A part with too many executions is split into parts with longer prefixes; its
-//! partial result is discarded. The parts of a round are explored in parallel. The finding of a
-//! round is the finding of its first part, in the order of the parts, that has one. The result
+//! An exploration proceeds in rounds. The parts of a round are explored in parallel. The finding of
+//! a round is the finding of its first part, in the order of the parts, that has one. The result
 //! therefore does not depend on timing.
+//!
+//! A part is a [subtree](crate::open_tree) of traces or a [branch](crate::preemption_bound) of
+//! interleavings. If it has too many executions, its exploration ends early, and the rest is
+//! divided into parts for the next rounds.
 
-use crate::event::Move;
+use crate::event::TrackedMove;
 use crate::explorer::{Counts, EarlyExit, Explorer, Limits, PushResult, StopReason};
-use crate::sleep_set::{SleepSet, Sleeper};
+use crate::open_tree::OpenTree;
+use crate::optimal::{self, Subtree, SubtreeResult};
+use crate::preemption_bound::{self, Branch};
 use crate::system::{Findings, System};
-use crate::{optimal, preemption_bound};
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-/// The number of executions after which a part is split.
-const SPLIT_THRESHOLD: u64 = 5_000;
-/// The minimal number of parts that a split produces, if the part has so many.
-const MIN_SPLIT_PARTS: usize = 16;
+/// The maximal number of parts in a round. More parts need more memory.
+const MAX_ROUND_PARTS: usize = 64;
+/// How much smaller the first part is, so that all workers soon have a part.
+const FIRST_PART_DIVISOR: u64 = 10;
 
-/// A part of an exploration. Plain data, so that it can be saved and loaded.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Part {
-    /// The start state, in the encoding of the function that creates the systems.
-    pub start: Vec<u32>,
-    /// The moves of the common prefix.
-    pub moves: Vec<Move>,
-    /// The sleep set after the prefix. Empty if the part explores interleavings.
-    pub sleep: SleepSet,
-    /// The remaining preemptions, for a part that explores interleavings. `None` for a part that
-    /// explores traces.
-    pub preemptions: Option<u32>,
-}
-
-/// The state of an exploration: the remaining parts, and the counts and findings so far. Pass it to
+/// The state of an exploration: what remains, and the counts and findings so far. Pass it to
 /// [`explore`] to start or resume the exploration.
 #[derive(Clone, Debug, Default)]
 pub struct Exploration<F> {
@@ -42,9 +31,11 @@ pub struct Exploration<F> {
     pub counts: Counts,
     /// The findings so far.
     pub findings: F,
-    /// The remaining parts. Incomplete if `found` is true.
-    pub parts: Vec<Part>,
-    /// Whether a finding ended the exploration.
+    /// The remaining traces. Pass them to [`Exploration::resumed`] to go on later.
+    pub traces: Vec<OpenTree>,
+    /// The remaining interleavings.
+    interleavings: Vec<Branch>,
+    /// Whether a finding ended the exploration. What remains is incomplete then.
     pub found: bool,
     /// Why the exploration ended early without a finding, if it did.
     pub stopped: Option<StopReason>,
@@ -53,38 +44,61 @@ pub struct Exploration<F> {
 impl<F: Findings> Exploration<F> {
     /// Creates an exploration of one execution for each trace, from all of these start states.
     pub fn traces(starts: impl IntoIterator<Item = Vec<u32>>) -> Self {
-        Exploration::from_starts(starts, None)
+        let traces = starts.into_iter().map(OpenTree::new).collect();
+        Exploration { traces, ..Exploration::default() }
     }
 
     /// Creates an exploration of all interleavings with at most `preemptions` preemptions, from
     /// all of these start states.
     pub fn interleavings(starts: impl IntoIterator<Item = Vec<u32>>, preemptions: u32) -> Self {
-        Exploration::from_starts(starts, Some(preemptions))
+        let all = |start| Branch::all(start, preemptions);
+        let interleavings = starts.into_iter().map(all).collect();
+        Exploration { interleavings, ..Exploration::default() }
     }
 
-    fn from_starts(starts: impl IntoIterator<Item = Vec<u32>>, preemptions: Option<u32>) -> Self {
-        let part = |start| Part { start, preemptions, ..Part::default() };
-        Exploration { parts: starts.into_iter().map(part).collect(), ..Exploration::default() }
+    /// Creates an exploration that goes on with these counts and remaining traces.
+    pub fn resumed(counts: Counts, mut traces: Vec<OpenTree>) -> Self {
+        // The trees may come from a file. In each of the others, some subtree is ready.
+        traces.iter_mut().for_each(|tree| tree.absorb(Vec::new()));
+        traces.retain(|tree| !tree.is_done());
+        Exploration { counts, traces, ..Exploration::default() }
     }
+
+    /// Returns whether nothing remains.
+    pub fn is_complete(&self) -> bool {
+        self.traces.is_empty() && self.interleavings.is_empty()
+    }
+}
+
+/// A part of a round.
+enum Part {
+    /// A subtree, with the indices of its tree and node.
+    Traces(usize, usize, Subtree),
+    Interleavings(Branch),
+}
+
+/// The rest of a part.
+enum PartRest {
+    /// What remains of a subtree, with the indices of its tree and node.
+    Traces(usize, usize, SubtreeResult),
+    Interleavings(Vec<Branch>),
 }
 
 /// The result of exploring a part.
 enum PartResult<F> {
-    /// The part was explored, or a finding ended its exploration.
-    Explored { counts: Counts, findings: F, found: bool },
-    /// The part has too many executions: the parts of its split, and whether the preemption bound
-    /// excluded a move.
-    Split(Vec<Part>, bool),
-    /// The whole exploration must stop.
+    /// The part was explored, except for the rest. `None` instead of the rest if a finding ended
+    /// the exploration.
+    Explored(Counts, F, Option<PartRest>),
+    /// The whole exploration must stop. The part remains.
     Interrupted(StopReason),
 }
 
-/// Explores until no part remains, the system reports a finding, or a limit is reached. `start`
+/// Explores until nothing remains, the system reports a finding, or a limit is reached. `start`
 /// creates a system in a start state, or returns `None` if there is no such start state.
 ///
 /// # Panics
 ///
-/// Panics if the parts are not [valid](are_valid_parts) for the system.
+/// Panics if the remaining traces are not [valid](are_valid_traces) for the system.
 pub fn explore<S: System>(
     start: impl Fn(&[u32]) -> Option<S> + Sync,
     mut exploration: Exploration<S::Findings>,
@@ -92,81 +106,124 @@ pub fn explore<S: System>(
 ) -> Exploration<S::Findings> {
     let explorer = PartExplorer { start, limits };
     exploration.stopped = None;
-    // Executions of parts that were split: their results are discarded.
-    let mut discarded = 0;
-    while !exploration.parts.is_empty() && !exploration.found && exploration.stopped.is_none() {
+    while !exploration.is_complete() && !exploration.found && exploration.stopped.is_none() {
         // The number of parts and their limits must not depend on timing.
-        let executions = exploration.counts.executions() + discarded;
-        let executions_left = limits.executions.saturating_sub(executions).max(1);
-        let round_size =
-            usize::try_from(executions_left / SPLIT_THRESHOLD + 1).unwrap_or(usize::MAX);
-        let mut parts = std::mem::take(&mut exploration.parts);
-        let rest = parts.split_off(round_size.min(parts.len()));
-        let results = explorer.explore_round(&parts, executions_left);
-        for (part, result) in parts.into_iter().zip(results) {
-            match result {
-                Some(PartResult::Explored { counts, findings, found }) => {
-                    exploration.counts.add(counts);
-                    exploration.findings.merge(findings);
-                    exploration.found = found;
-                    if found {
-                        // Whether the later parts were explored depends on timing.
-                        break;
-                    }
-                }
-                Some(PartResult::Split(split, bounded)) => {
-                    exploration.counts.bounded |= bounded;
-                    discarded += SPLIT_THRESHOLD.min(executions_left);
-                    exploration.parts.extend(split);
-                }
-                Some(PartResult::Interrupted(reason)) => {
-                    exploration.stopped = exploration.stopped.or(Some(reason));
-                    exploration.parts.push(part);
-                }
-                None => exploration.parts.push(part),
-            }
-        }
-        if exploration.found {
-            break;
-        }
-        exploration.parts.extend(rest);
+        let left = limits.executions.saturating_sub(exploration.counts.executions()).max(1);
+        let parts = exploration.next_parts(left / limits.part.max(1));
+        let part = match exploration.counts.executions() {
+            0 => limits.part.div_ceil(FIRST_PART_DIVISOR),
+            _ => limits.part,
+        };
+        let results = explorer.explore_round(parts, part.clamp(1, left));
+        exploration.add_results(results);
         let executions = exploration.counts.executions();
         (limits.progress)(executions);
-        if (limits.cancelled)() {
+        if exploration.found {
+            break;
+        } else if (limits.cancelled)() {
             exploration.stopped = Some(StopReason::Cancelled);
-        } else if executions + discarded >= limits.executions && !exploration.parts.is_empty() {
-            exploration.stopped = Some(StopReason::Executions);
+        } else if executions >= limits.executions && !exploration.is_complete() {
+            exploration.stopped = exploration.stopped.or(Some(StopReason::Executions));
         }
     }
     exploration
 }
 
-/// Returns whether parts are valid for a system: their start states exist, and the moves of their
-/// prefixes are enabled and do not fail.
-pub fn are_valid_parts<S: System>(
+impl<F: Findings> Exploration<F> {
+    /// Returns the parts of the next round, at most `number` and at least one.
+    fn next_parts(&self, number: u64) -> Vec<Part> {
+        let number = usize::try_from(number).unwrap_or(usize::MAX).clamp(1, MAX_ROUND_PARTS);
+        let branches = self.interleavings.iter().take(number).cloned();
+        let mut parts: Vec<Part> = branches.map(Part::Interleavings).collect();
+        for (at, tree) in self.traces.iter().enumerate() {
+            let ready = tree.ready(number - parts.len());
+            parts.extend(ready.into_iter().map(|(node, subtree)| Part::Traces(at, node, subtree)));
+        }
+        parts
+    }
+
+    /// Adds the results of a round: `None` for a part that was skipped.
+    fn add_results(&mut self, results: Vec<Option<PartResult<F>>>) {
+        let mut of_trees: Vec<Vec<_>> = self.traces.iter().map(|_| Vec::new()).collect();
+        let taken = results.len().min(self.interleavings.len());
+        let later = self.interleavings.split_off(taken);
+        let taken = std::mem::replace(&mut self.interleavings, later);
+        let mut taken = taken.into_iter();
+        for result in results {
+            let branch = taken.next();
+            match result {
+                Some(PartResult::Explored(counts, findings, rest)) => {
+                    self.counts.add(counts);
+                    self.findings.merge(findings);
+                    match rest {
+                        None => {
+                            // Whether the later parts were explored depends on timing.
+                            self.found = true;
+                            return;
+                        }
+                        Some(PartRest::Traces(tree, node, rest)) => {
+                            of_trees[tree].push((node, rest));
+                        }
+                        Some(PartRest::Interleavings(rest)) => self.interleavings.extend(rest),
+                    }
+                }
+                Some(PartResult::Interrupted(reason)) => {
+                    self.stopped = self.stopped.or(Some(reason));
+                    self.interleavings.extend(branch);
+                }
+                None => self.interleavings.extend(branch),
+            }
+        }
+        for (tree, results) in self.traces.iter_mut().zip(of_trees) {
+            tree.absorb(results);
+        }
+        self.traces.retain(|tree| !tree.is_done());
+    }
+}
+
+/// Returns whether the remaining traces of an exploration are valid for a system: their start
+/// states exist, and all moves are enabled and do not fail before the last one.
+pub fn are_valid_traces<S: System>(
     start: impl Fn(&[u32]) -> Option<S> + Sync,
-    parts: &[Part],
+    traces: &[OpenTree],
 ) -> bool {
     let limits = Limits::default();
     let explorer = PartExplorer { start, limits: &limits };
-    parts.iter().all(|part| explorer.try_replay_prefix(part).is_some())
+    let can_replay = |mut explorer: Explorer<'_, S>, path: &[&TrackedMove]| {
+        path.iter().enumerate().all(|(at, TrackedMove { mv, footprint })| {
+            let combined = mv.has_alternatives().then_some(footprint.as_slice());
+            mv.thread < explorer.threads()
+                && match explorer.push(mv.clone(), combined) {
+                    PushResult::Taken => true,
+                    PushResult::Failed => at + 1 == path.len(),
+                    PushResult::Blocked | PushResult::Spinning => false,
+                }
+        })
+    };
+    let is_valid = |tree: &OpenTree, path: Vec<&TrackedMove>| {
+        explorer.explorer(&tree.start).is_some_and(|explorer| can_replay(explorer, &path))
+    };
+    traces.iter().all(|tree| tree.is_well_formed() && tree.paths().all(|path| is_valid(tree, path)))
 }
 
-/// Explores and splits parts.
+/// Explores parts.
 struct PartExplorer<'a, M> {
     start: M,
     limits: &'a Limits<'a>,
 }
 
 impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> PartExplorer<'_, M> {
-    /// Explores parts in parallel. The result is `None` for parts that were skipped because of a
-    /// finding in an earlier part or a cancellation.
+    /// Explores parts in parallel, each up to a number of executions. The result is `None` for
+    /// parts that were skipped because of a finding in an earlier part or a cancellation.
     fn explore_round(
         &self,
-        parts: &[Part],
-        executions_left: u64,
+        parts: Vec<Part>,
+        executions: u64,
     ) -> Vec<Option<PartResult<S::Findings>>> {
+        let workers = self.limits.workers.get().min(parts.len());
         let results: Vec<Mutex<Option<_>>> = parts.iter().map(|_| Mutex::new(None)).collect();
+        let parts: Vec<Mutex<Option<Part>>> =
+            parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
         let next = AtomicUsize::new(0);
         let first_finding = AtomicUsize::new(usize::MAX);
         let work = || {
@@ -176,162 +233,55 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> PartExplorer<'_, M> {
                 if at > first_finding.load(Ordering::Relaxed) || (self.limits.cancelled)() {
                     return;
                 }
-                let result = self.explore_or_split(part, executions_left);
-                if matches!(result, PartResult::Explored { found: true, .. }) {
+                let part = part.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let result = part.map(|part| self.explore_part(part, executions));
+                if matches!(result, Some(PartResult::Explored(_, _, None))) {
                     first_finding.fetch_min(at, Ordering::Relaxed);
                 }
-                *results[at].lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
+                *results[at].lock().unwrap_or_else(PoisonError::into_inner) = result;
             }
         };
         std::thread::scope(|scope| {
-            for _ in 1..self.limits.workers.get().min(parts.len()) {
+            for _ in 1..workers {
                 scope.spawn(work);
             }
             work();
         });
-        results.into_iter().map(|r| r.into_inner().unwrap_or_else(|e| e.into_inner())).collect()
-    }
-
-    /// Returns an explorer after the prefix of a part, or `None` if the part is not valid.
-    fn try_replay_prefix(&self, part: &Part) -> Option<Explorer<'_, S>> {
-        let mut explorer = Explorer::new((self.start)(&part.start)?, self.limits);
-        let threads = explorer.threads();
-        for mv in &part.moves {
-            if mv.thread >= threads {
-                return None;
-            }
-            let combined = match part.preemptions {
-                None => explorer.combined_footprint(std::slice::from_ref(mv)),
-                Some(_) => None,
-            };
-            if explorer.push(mv.clone(), combined.as_deref()) != PushResult::Taken {
-                return None;
-            }
-        }
-        Some(explorer)
-    }
-
-    /// Returns an explorer after the prefix of a valid part, or `None` if the exploration is
-    /// cancelled: a cancelled system may leave out work.
-    fn replay_prefix(&self, part: &Part) -> Option<Explorer<'_, S>> {
-        let explorer = self.try_replay_prefix(part);
-        let cancelled = (self.limits.cancelled)();
-        assert!(explorer.is_some() || cancelled, "the moves of a part's prefix are enabled");
-        explorer
-    }
-
-    /// Explores a part. Splits it instead if it has too many executions.
-    fn explore_or_split(&self, part: &Part, executions: u64) -> PartResult<S::Findings> {
-        self.explore_within(part, SPLIT_THRESHOLD.min(executions)).unwrap_or_else(|| {
-            let (split, bounded) = self.split(part);
-            if (self.limits.cancelled)() {
-                return PartResult::Interrupted(StopReason::Cancelled);
-            }
-            if split == [part.clone()] {
-                // The part cannot be split.
-                let result = self.explore_within(part, u64::MAX);
-                return result.expect("the number of executions is not limited");
-            }
-            PartResult::Split(split, bounded)
-        })
-    }
-
-    /// Explores a part. Returns `None` if the part reaches the limit on executions.
-    fn explore_within(&self, part: &Part, executions: u64) -> Option<PartResult<S::Findings>> {
-        let Some(mut explorer) = self.replay_prefix(part) else {
-            return Some(PartResult::Interrupted(StopReason::Cancelled));
+        let into_inner = |result: Mutex<_>| -> Option<_> {
+            result.into_inner().unwrap_or_else(PoisonError::into_inner)
         };
+        results.into_iter().map(into_inner).collect()
+    }
+
+    /// Explores a part, up to a number of executions.
+    fn explore_part(&self, part: Part, executions: u64) -> PartResult<S::Findings> {
+        let start = match &part {
+            Part::Traces(_, _, subtree) => &subtree.start,
+            Part::Interleavings(branch) => &branch.start,
+        };
+        let mut explorer = self.explorer(start).expect("the start state of a part exists");
         explorer.executions_left = executions;
-        let end = match part.preemptions {
-            None => optimal::explore(&mut explorer, part.sleep.clone()),
-            Some(left) => preemption_bound::explore(&mut explorer, left),
+        let end = match part {
+            Part::Traces(tree, node, subtree) => optimal::explore(&mut explorer, subtree)
+                .map_continue(|rest| PartRest::Traces(tree, node, rest)),
+            Part::Interleavings(branch) => preemption_bound::explore(&mut explorer, branch)
+                .map_continue(PartRest::Interleavings),
         };
-        let found = end == ControlFlow::Break(EarlyExit::Found);
-        match end {
+        let rest = match end {
+            ControlFlow::Break(EarlyExit::Found) => None,
             ControlFlow::Break(EarlyExit::Interrupted(reason)) => {
-                return Some(PartResult::Interrupted(reason));
+                return PartResult::Interrupted(reason);
             }
             // A cancelled system may have skipped some of its work.
-            _ if !found && (self.limits.cancelled)() => {
-                return Some(PartResult::Interrupted(StopReason::Cancelled));
+            ControlFlow::Continue(_) if (self.limits.cancelled)() => {
+                return PartResult::Interrupted(StopReason::Cancelled);
             }
-            ControlFlow::Break(EarlyExit::PartTooLarge) => return None,
-            ControlFlow::Break(EarlyExit::Found) | ControlFlow::Continue(()) => {}
-        }
-        let counts = explorer.counts;
-        Some(PartResult::Explored { counts, findings: explorer.system.into_findings(), found })
+            ControlFlow::Continue(rest) => Some(rest),
+        };
+        PartResult::Explored(explorer.counts, explorer.system.into_findings(), rest)
     }
 
-    /// Splits a part. Also returns whether the preemption bound excluded a move.
-    fn split(&self, part: &Part) -> (Vec<Part>, bool) {
-        let mut parts = vec![part.clone()];
-        let mut bounded = false;
-        loop {
-            let longer: Vec<Part> =
-                parts.iter().flat_map(|part| self.extend_prefix(part, &mut bounded)).collect();
-            let grown = longer.iter().zip(&parts).any(|(a, b)| a.moves.len() > b.moves.len());
-            parts = longer;
-            if parts.len() >= MIN_SPLIT_PARTS || !grown {
-                return (parts, bounded);
-            }
-        }
-    }
-
-    /// Returns the parts whose prefix has one more move, or the part itself if there are none.
-    fn extend_prefix(&self, part: &Part, bounded: &mut bool) -> Vec<Part> {
-        let Some(mut explorer) = self.replay_prefix(part) else { return vec![part.clone()] };
-        let last = explorer.execution.last_thread();
-        let mut parts: Vec<Part> = Vec::new();
-        let mut sleep = part.sleep.clone();
-        let mut last_is_enabled = false;
-        for thread in explorer.thread_order() {
-            if explorer.system.has_halted(thread) {
-                continue;
-            }
-            let mut enabled = Vec::new();
-            let moves = explorer.system.moves(thread);
-            let combined = match part.preemptions {
-                None => explorer.combined_footprint(&moves),
-                Some(_) => None,
-            };
-            for mv in moves {
-                if (self.limits.cancelled)() {
-                    return vec![part.clone()];
-                }
-                if sleep.contains(&mv) {
-                    continue;
-                }
-                match explorer.push(mv.clone(), combined.as_deref()) {
-                    PushResult::Blocked | PushResult::Spinning => continue,
-                    // The part is not split, so that its exploration reports the failure.
-                    PushResult::Failed => return vec![part.clone()],
-                    PushResult::Taken => {}
-                }
-                let footprint = explorer.execution.footprint(part.moves.len()).to_vec();
-                explorer.pop();
-                enabled.push((mv, footprint));
-            }
-            for (mv, footprint) in enabled {
-                last_is_enabled |= last == Some(thread);
-                let preempts = last_is_enabled && last != Some(thread);
-                let preemptions = match part.preemptions {
-                    Some(0) if preempts => {
-                        *bounded = true;
-                        continue;
-                    }
-                    left => left.map(|left| left - u32::from(preempts)),
-                };
-                parts.push(Part {
-                    start: part.start.clone(),
-                    moves: part.moves.iter().chain([&mv]).cloned().collect(),
-                    sleep: sleep.after(thread, &footprint),
-                    preemptions,
-                });
-                if part.preemptions.is_none() {
-                    sleep.insert(Sleeper { mv, footprint });
-                }
-            }
-        }
-        if parts.is_empty() { vec![part.clone()] } else { parts }
+    fn explorer(&self, start: &[u32]) -> Option<Explorer<'_, S>> {
+        Some(Explorer::new((self.start)(start)?, self.limits))
     }
 }

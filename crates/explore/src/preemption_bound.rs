@@ -11,7 +11,27 @@ use crate::explorer::{EarlyExit, Explorer, PushResult};
 use crate::system::{End, System};
 use std::ops::ControlFlow;
 
+/// The interleavings that start with given moves and go on with one of the untried moves of the
+/// state after them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Branch {
+    /// The start state, in the encoding of the function that creates the systems.
+    pub(crate) start: Vec<u32>,
+    moves: Vec<Move>,
+    /// The state after the moves. `None` if it was not reached yet.
+    frame: Option<Frame>,
+    preemptions: u32,
+}
+
+impl Branch {
+    /// Returns all interleavings with at most this number of preemptions.
+    pub(crate) fn all(start: Vec<u32>, preemptions: u32) -> Self {
+        Branch { start, moves: Vec::new(), frame: None, preemptions }
+    }
+}
+
 /// A state of the current execution.
+#[derive(Clone, PartialEq, Eq, Debug)]
 struct Frame {
     /// The moves that remain to be tried, in reverse order.
     untried: Vec<Move>,
@@ -46,14 +66,31 @@ impl Frame {
     }
 }
 
-/// Explores all interleavings that extend the current execution with at most `preemptions_left`
-/// more preemptions.
+/// Explores a branch. The execution is empty. Returns the rest if there are too many executions.
 pub(crate) fn explore<S: System>(
     explorer: &mut Explorer<'_, S>,
-    preemptions_left: u32,
-) -> ControlFlow<EarlyExit> {
-    let mut frames = vec![Frame::new(explorer, preemptions_left)];
+    branch: Branch,
+) -> ControlFlow<EarlyExit, Vec<Branch>> {
+    for mv in &branch.moves {
+        explorer.check_cancelled()?;
+        if explorer.push(mv.clone(), None) != PushResult::Taken {
+            // A cancelled system may leave out work.
+            explorer.check_cancelled()?;
+            panic!("the moves of a branch must be enabled");
+        }
+    }
+    let Branch { start, moves, frame, preemptions } = branch;
+    let mut frames = vec![frame.unwrap_or_else(|| Frame::new(explorer, preemptions))];
     while let Some(frame) = frames.last_mut() {
+        if explorer.is_too_large() {
+            let rest = frames.into_iter().enumerate().filter(|(_, it)| !it.untried.is_empty());
+            let branch = |(above, frame)| {
+                let events = &explorer.execution.events()[..moves.len() + above];
+                let moves = events.iter().map(|event| event.mv.clone()).collect();
+                Branch { start: start.clone(), moves, frame: Some(frame), preemptions }
+            };
+            return ControlFlow::Continue(rest.map(branch).collect());
+        }
         if explorer.is_at_event_limit() && !frame.extended_or_cut {
             frame.untried.clear();
             frame.extended_or_cut = true;
@@ -100,5 +137,5 @@ pub(crate) fn explore<S: System>(
             explorer.pop();
         }
     }
-    ControlFlow::Continue(())
+    ControlFlow::Continue(Vec::new())
 }

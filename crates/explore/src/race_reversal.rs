@@ -13,23 +13,22 @@
 use crate::event::CellAccess;
 use crate::explorer::EarlyExit;
 use crate::optimal::Optimal;
-use crate::sleep_set::Sleeper;
 use crate::system::{Attempt, System};
 use crate::wakeup_tree::{SequenceItem, is_weak_initial};
 use std::ops::ControlFlow;
 
 impl<S: System> Optimal<'_, '_, S> {
-    /// Reverses the races of the current execution that were not checked yet.
+    /// Reverses the races of the current execution. Races of events that earlier executions share
+    /// are reversed again: a reversal depends on the events that follow the race.
     pub(crate) fn reverse_races(&mut self) -> ControlFlow<EarlyExit> {
         self.tried_reversals.clear();
         let events = self.explorer.execution.len();
-        for event in self.first_unchecked..events {
+        for event in 0..events {
             self.explorer.check_cancelled()?;
             for first in self.racing_events(event) {
                 self.reverse(first, event)?;
             }
         }
-        self.first_unchecked = events;
         for thread in 0..self.explorer.threads() {
             if self.failed || self.explorer.system.has_halted(thread) {
                 continue;
@@ -66,7 +65,7 @@ impl<S: System> Optimal<'_, '_, S> {
     }
 
     /// Filters events that conflict with a move of `thread`. Returns those that race with it:
-    /// events of other threads, in this part, with no event between in happens-before. `previous`
+    /// events of other threads, with no event between in happens-before. `previous`
     /// is the thread's last event before the move.
     fn immediate_races(
         &self,
@@ -82,7 +81,7 @@ impl<S: System> Optimal<'_, '_, S> {
             execution.events()[one].mv.thread != thread
                 && between.all(|other| !execution.happens_before(one, *other))
         };
-        events.iter().copied().filter(|one| *one >= self.base && is_immediate(*one)).collect()
+        events.iter().copied().filter(|one| is_immediate(*one)).collect()
     }
 
     /// Reverses a race: plans an execution with the move of `second` before the event `first`.
@@ -182,11 +181,16 @@ impl<S: System> Optimal<'_, '_, S> {
         };
         let own = SequenceItem { mv: &attempt.mv, footprint: &attempt.footprint };
         let sequence: Vec<SequenceItem<'_>> = kept.map(item).chain([own]).collect();
-        let node = &mut self.nodes[first - self.base];
-        let asleep = node.sleep.iter().map(Sleeper::item);
+        let node = &mut self.nodes[first];
+        let asleep = node.sleep.iter().map(SequenceItem::from);
         if asleep.chain([item(first)]).any(|first| is_weak_initial(first, &sequence)) {
             return;
         }
-        node.tree.insert(sequence);
+        let in_prefix = (first < self.base).then(|| sequence.clone());
+        let inserted = node.tree.insert(sequence);
+        if let Some(sequence) = in_prefix.filter(|_| inserted) {
+            let sequence = sequence.into_iter().map(SequenceItem::to_tracked).collect();
+            self.reversals.push((first, sequence));
+        }
     }
 }

@@ -2,36 +2,23 @@
 //!
 //! Source: \[AAJS14\], after Godefroid. A move stays in the sleep set until a conflicting event.
 
-use crate::event::{CellAccess, Move, conflict};
-use crate::wakeup_tree::SequenceItem;
-
-/// A move in a sleep set.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Sleeper {
-    /// The move.
-    pub mv: Move,
-    /// The union of the footprints of the move and its alternatives. A conflicting event removes
-    /// the move from the sleep set.
-    pub footprint: Vec<CellAccess>,
-}
-
-impl Sleeper {
-    /// Returns the move as an item of a sequence.
-    pub(crate) fn item(&self) -> SequenceItem<'_> {
-        SequenceItem { mv: &self.mv, footprint: &self.footprint }
-    }
-}
+use crate::event::{CellAccess, Move, TrackedMove, conflict};
 
 /// The moves that are not explored from a state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SleepSet {
-    sleepers: Vec<Sleeper>,
+    sleepers: Vec<TrackedMove>,
 }
 
 impl SleepSet {
     /// Iterates over the moves in insertion order.
-    pub fn iter(&self) -> impl Iterator<Item = &Sleeper> {
+    pub fn iter(&self) -> impl Iterator<Item = &TrackedMove> {
         self.sleepers.iter()
+    }
+
+    /// Returns whether the set is empty.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sleepers.is_empty()
     }
 
     /// Returns whether the set contains a move.
@@ -40,21 +27,21 @@ impl SleepSet {
     }
 
     /// Adds a move.
-    pub(crate) fn insert(&mut self, sleeper: Sleeper) {
+    pub(crate) fn insert(&mut self, sleeper: TrackedMove) {
         self.sleepers.push(sleeper);
     }
 
     /// Returns the sleep set after a move of `thread` with this footprint.
     pub(crate) fn after(&self, thread: usize, footprint: &[CellAccess]) -> SleepSet {
-        let stays_asleep = |sleeper: &&Sleeper| {
+        let stays_asleep = |sleeper: &&TrackedMove| {
             sleeper.mv.thread != thread && !conflict(&sleeper.footprint, footprint)
         };
         self.sleepers.iter().filter(stays_asleep).cloned().collect()
     }
 }
 
-impl FromIterator<Sleeper> for SleepSet {
-    fn from_iter<I: IntoIterator<Item = Sleeper>>(sleepers: I) -> Self {
+impl FromIterator<TrackedMove> for SleepSet {
+    fn from_iter<I: IntoIterator<Item = TrackedMove>>(sleepers: I) -> Self {
         SleepSet { sleepers: sleepers.into_iter().collect() }
     }
 }

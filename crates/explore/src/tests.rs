@@ -4,13 +4,13 @@ mod brute_force;
 mod subjects;
 
 use crate::{
-    Attempt, End, Execution, Exploration, Limits, Move, MoveResult, Part, StopReason, System,
+    Attempt, CellAccess, End, Execution, Exploration, Limits, Move, MoveResult, NodeState,
+    OpenNode, OpenTree, StopReason, System, TrackedMove, are_valid_traces, explore,
 };
-use crate::{CellAccess, are_valid_parts, explore};
 use brute_force::{Interleavings, trace};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
-use subjects::Op::{Await, Lock, Pick, Read, Require, Unlock, Write};
+use subjects::Op::{Await, Check, Lock, Pick, Read, Require, Unlock, Write};
 use subjects::{Code, Op, ReplaySystem, StackSystem};
 
 /// Explores one execution for each trace of `code`.
@@ -35,6 +35,15 @@ fn assert_optimal(code: &Code) {
     let start = |_: &[u32]| Some(ReplaySystem::new(code, &runs));
     let replayed = explore(start, Exploration::traces([vec![]]), &Limits::default());
     assert_eq!(replayed.counts, counts, "{code:?}");
+
+    for part in [1, 2, 5] {
+        let start = |_: &[u32]| Some(StackSystem::new(code));
+        let limits = Limits { part, ..Limits::default() };
+        let mut divided = explore(start, Exploration::traces([vec![]]), &limits);
+        assert_eq!(divided.counts, counts, "{code:?} in parts of {part}");
+        divided.findings.sort();
+        assert_eq!(divided.findings, found, "{code:?} in parts of {part}");
+    }
 }
 
 /// Returns all lists of `length` operations from `ops`.
@@ -87,14 +96,47 @@ fn every_trace_of_blocking_threads_is_explored_once() {
     }
 }
 
+#[test]
+fn every_trace_of_threads_that_check_cells_is_explored_once() {
+    let ops = [Read(0), Write(0), Check(0), Write(1), Check(1), Await(0)];
+    // A linear congruential generator chooses the operations.
+    let mut random = 1_u64;
+    let mut choose = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        ops[(random >> 33) as usize % ops.len()].clone()
+    };
+    // The order of two events is decided twice, with different events after them.
+    assert_optimal(&vec![
+        vec![Write(1), Check(2), Read(0)],
+        vec![Write(2), Write(0), Check(2)],
+        vec![Write(2), Read(1)],
+        vec![Write(2), Check(0)],
+    ]);
+    // A part must not decide alone that a race needs no second reversal.
+    assert_optimal(&vec![
+        vec![Write(0), Check(2), Read(0)],
+        vec![Write(0), Write(2), Check(0)],
+        vec![Write(0), Check(1)],
+        vec![Read(1), Write(1)],
+    ]);
+    for _ in 0..1_000 {
+        let code: Code = [2, 2, 2, 1].map(|length| (0..length).map(|_| choose()).collect()).into();
+        assert_optimal(&code);
+    }
+}
+
 /// Asserts that no trace is missed. Alternatives share a footprint, so some traces may be explored
 /// more than once.
 fn assert_complete(code: &Code) {
-    let mut found = traces(code).findings;
-    found.sort();
-    found.dedup();
     let all = Interleavings::of(code);
-    assert!(found.iter().eq(&all.traces), "{code:?}");
+    for part in [1, 2, 5, 50_000] {
+        let start = |_: &[u32]| Some(StackSystem::new(code));
+        let limits = Limits { part, ..Limits::default() };
+        let mut found = explore(start, Exploration::traces([vec![]]), &limits).findings;
+        found.sort();
+        found.dedup();
+        assert!(found.iter().eq(&all.traces), "{code:?} in parts of {part}");
+    }
 }
 
 #[test]
@@ -154,9 +196,16 @@ fn all_interleavings_within_the_preemption_bound_are_explored() {
         let most = all.by_preemptions.len();
         for bound in 0..=most {
             let start = |_: &[u32]| Some(StackSystem::new(code));
-            let exploration = Exploration::interleavings([vec![]], bound as u32);
-            let explored = explore(start, exploration, &Limits::default());
+            let explored = |part| {
+                let exploration = Exploration::interleavings([vec![]], bound as u32);
+                explore(start, exploration, &Limits { part, ..Limits::default() })
+            };
             let within: u64 = all.by_preemptions.iter().take(bound + 1).sum();
+            for part in [1, 2, 5] {
+                let executions = explored(part).counts.executions();
+                assert_eq!(executions, within, "{code:?} {bound} in parts of {part}");
+            }
+            let explored = explored(50_000);
             assert_eq!(explored.counts.executions(), within, "{code:?} {bound}");
             // The bound may also have excluded a switch to a thread that is blocked.
             assert!(explored.counts.bounded || bound + 1 >= most, "{code:?} {bound}");
@@ -220,11 +269,11 @@ fn an_exploration_can_be_resumed() {
         let executions = exploration.counts.executions() + 6_000;
         exploration = explore(start, exploration, &Limits { executions, ..Limits::default() });
         rounds += 1;
-        if exploration.parts.is_empty() {
+        if exploration.is_complete() {
             break;
         }
         assert_eq!(exploration.stopped, Some(StopReason::Executions));
-        assert!(are_valid_parts(start, &exploration.parts));
+        assert!(are_valid_traces(start, &exploration.traces));
     }
     assert!(rounds > 1, "{rounds}");
     assert_eq!((exploration.counts.complete, exploration.stopped), (LARGE_TRACES, None));
@@ -246,21 +295,28 @@ fn a_cancelled_exploration_can_be_resumed() {
         let stopped = (checks < u64::MAX).then_some(StopReason::Cancelled);
         assert_eq!(exploration.stopped, stopped, "{checks}");
     }
-    assert_eq!((exploration.counts.complete, exploration.parts.len()), (LARGE_TRACES, 0));
+    assert_eq!((exploration.counts.complete, exploration.is_complete()), (LARGE_TRACES, true));
 }
 
 #[test]
-fn parts_of_another_system_are_not_valid() {
+fn traces_of_another_system_are_not_valid() {
     let code = vec![vec![Lock(0), Unlock(0)], vec![Lock(0), Unlock(0)]];
     let start = |at: &[u32]| at.is_empty().then(|| StackSystem::new(&code));
-    let is_valid = |start_at: &[u32], threads: &[usize]| {
-        let moves = threads.iter().map(|thread| Move::of(*thread)).collect();
-        are_valid_parts(start, &[Part { start: start_at.to_vec(), moves, ..Part::default() }])
+    let is_valid = |start_at: &[u32], parents: &[usize], threads: &[usize]| {
+        let mut tree = OpenTree::new(start_at.to_vec());
+        for (parent, thread) in parents.iter().zip(threads) {
+            let mv = TrackedMove { mv: Move::of(*thread), footprint: vec![CellAccess::write(0)] };
+            let state = NodeState::Planned { visited: false };
+            tree.nodes.push(OpenNode { before: Some((*parent, mv)), state });
+        }
+        are_valid_traces(start, &[tree])
     };
-    assert!(is_valid(&[], &[0, 0, 1, 1]));
-    assert!(!is_valid(&[], &[0, 1]), "the lock is not free");
-    assert!(!is_valid(&[], &[0, 0, 2]), "thread 2 does not exist");
-    assert!(!is_valid(&[1], &[]), "start [1] does not exist");
+    assert!(is_valid(&[], &[0, 1, 2, 3], &[0, 0, 1, 1]));
+    assert!(is_valid(&[], &[0, 0], &[0, 1]));
+    assert!(!is_valid(&[], &[0, 1], &[0, 1]), "the lock is not free");
+    assert!(!is_valid(&[], &[0, 1, 2], &[0, 0, 2]), "thread 2 does not exist");
+    assert!(!is_valid(&[1], &[], &[]), "start [1] does not exist");
+    assert!(!is_valid(&[], &[2, 1], &[0, 0]), "a node is before its parent");
 }
 
 #[test]
@@ -274,7 +330,7 @@ fn long_executions_are_cut() {
     let limits = Limits { cut: 5, ..limits };
     let explored = explore(start, Exploration::traces([vec![]]), &limits);
     assert_eq!(explored.stopped, Some(StopReason::Cut));
-    assert_eq!(explored.parts.len(), 1);
+    assert!(!explored.is_complete());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! first move of its thread in the sequence and commutes with all moves before it. Or its thread
 //! does not occur in the sequence and the move commutes with all moves of the sequence.
 
-use crate::event::{CellAccess, Move, conflict};
+use crate::event::{CellAccess, Move, TrackedMove, conflict};
 use std::collections::VecDeque;
 
 /// A move of a sequence, with its footprint.
@@ -15,8 +15,20 @@ pub(crate) struct SequenceItem<'a> {
     pub(crate) footprint: &'a [CellAccess],
 }
 
+impl SequenceItem<'_> {
+    pub(crate) fn to_tracked(self) -> TrackedMove {
+        TrackedMove { mv: self.mv.clone(), footprint: self.footprint.to_vec() }
+    }
+}
+
+impl<'a> From<&'a TrackedMove> for SequenceItem<'a> {
+    fn from(TrackedMove { mv, footprint }: &'a TrackedMove) -> Self {
+        SequenceItem { mv, footprint }
+    }
+}
+
 /// Whether and how a move is a weak initial of a sequence.
-enum WeakInitial {
+pub(crate) enum WeakInitial {
     /// A weak initial: the item at this position of the sequence.
     InSequence(usize),
     /// A weak initial whose thread does not occur in the sequence.
@@ -25,7 +37,9 @@ enum WeakInitial {
     No,
 }
 
-fn weak_initial(mv: &Move, footprint: &[CellAccess], sequence: &[SequenceItem<'_>]) -> WeakInitial {
+/// Returns whether and how a move is a weak initial of a sequence.
+pub(crate) fn weak_initial(first: SequenceItem<'_>, sequence: &[SequenceItem<'_>]) -> WeakInitial {
+    let SequenceItem { mv, footprint } = first;
     match sequence.iter().position(|item| item.mv.thread == mv.thread) {
         Some(at) => {
             let own = &sequence[at];
@@ -44,7 +58,7 @@ fn weak_initial(mv: &Move, footprint: &[CellAccess], sequence: &[SequenceItem<'_
 
 /// Returns whether a move is a weak initial of a sequence.
 pub(crate) fn is_weak_initial(first: SequenceItem<'_>, sequence: &[SequenceItem<'_>]) -> bool {
-    match weak_initial(first.mv, first.footprint, sequence) {
+    match weak_initial(first, sequence) {
         WeakInitial::InSequence(_) | WeakInitial::Independent => true,
         WeakInitial::No => false,
     }
@@ -60,8 +74,7 @@ pub(crate) struct WakeupTree {
 /// allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
-    pub(crate) mv: Move,
-    pub(crate) footprint: Vec<CellAccess>,
+    pub(crate) first: TrackedMove,
     pub(crate) next: WakeupTree,
 }
 
@@ -75,31 +88,30 @@ impl WakeupTree {
         self.branches.pop_front()
     }
 
-    /// Appends a branch with an empty subtree.
-    pub(crate) fn push(&mut self, mv: Move, footprint: Vec<CellAccess>) {
-        self.branches.push_back(Branch { mv, footprint, next: WakeupTree::default() });
+    /// Appends a branch.
+    pub(crate) fn push(&mut self, first: TrackedMove, next: WakeupTree) {
+        self.branches.push_back(Branch { first, next });
     }
 
-    /// Inserts a sequence, unless the tree already leads to an equivalent execution.
-    pub(crate) fn insert(&mut self, mut sequence: Vec<SequenceItem<'_>>) {
+    /// Inserts a sequence, unless the tree already leads to an equivalent execution. Returns
+    /// whether it was inserted.
+    pub(crate) fn insert(&mut self, mut sequence: Vec<SequenceItem<'_>>) -> bool {
         for branch in &mut self.branches {
-            match weak_initial(&branch.mv, &branch.footprint, &sequence) {
+            match weak_initial((&branch.first).into(), &sequence) {
                 WeakInitial::No => continue,
                 WeakInitial::InSequence(at) => {
                     sequence.remove(at);
                 }
                 WeakInitial::Independent => {}
             }
-            if !branch.next.is_empty() {
-                branch.next.insert(sequence);
-            }
-            return;
+            return !branch.next.is_empty() && branch.next.insert(sequence);
         }
         let mut chain = WakeupTree::default();
-        for SequenceItem { mv, footprint } in sequence.into_iter().rev() {
-            let branch = Branch { mv: mv.clone(), footprint: footprint.to_vec(), next: chain };
+        for item in sequence.into_iter().rev() {
+            let branch = Branch { first: item.to_tracked(), next: chain };
             chain = WakeupTree { branches: [branch].into() };
         }
         self.branches.append(&mut chain.branches);
+        true
     }
 }

@@ -210,14 +210,6 @@ impl Program {
             })
     }
 
-    /// Returns whether a thread has an `atomic` block that may wait: a block with an `assume`.
-    pub fn has_blocking_blocks(&self) -> bool {
-        self.threads.iter().any(|thread| {
-            let has = |is: fn(&Op) -> bool| thread.code.iter().any(|stmt| is(&stmt.op));
-            has(|op| matches!(op, Op::AtomicBegin)) && has(|op| matches!(op, Op::Assume(_)))
-        })
-    }
-
     /// Returns every statement, of `init` and of all threads.
     fn all_code(&self) -> impl Iterator<Item = &Stmt> {
         self.init.iter().chain(&self.threads).flat_map(|thread| &thread.code)

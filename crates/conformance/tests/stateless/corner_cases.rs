@@ -233,6 +233,20 @@ fn the_limit_on_executions_ends_the_exploration() {
 }
 
 #[test]
+fn long_explorations_miss_no_execution() {
+    // Three threads update five locations, in any order at each of them: (3!)^5 traces.
+    let updates: String = (0..5).map(|at| format!("fetch_add(x{at}, 1); ")).collect();
+    let declarations = "shared int go, x0, x1, x2, x3, x4; thread main { atomic { go = 1; } }";
+    for wait in ["", "atomic { s = go; assume(s != 0); } "] {
+        let code = format!("{declarations} thread t(i in 0..3) {{ {wait}{updates} }}");
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let budget = Budget { cancel: &cancel, progress: &progress };
+        let found = count_executions(&problem(&code), Schedules::Traces, None, settings(2), budget);
+        assert_eq!((found.complete, found.coverage), (7_776, Coverage::Exhaustive), "{wait}");
+    }
+}
+
+#[test]
 fn executions_after_a_violation_have_correct_outcomes() {
     // The thread `w` stops if it reads too early. The other threads continue.
     let more = "thread s { y = 1; } thread w { r = y; assert(r == 1); }";

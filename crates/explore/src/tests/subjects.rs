@@ -16,6 +16,8 @@ pub(super) enum Op {
     Unlock(u32),
     /// Spins until the cell is written.
     Await(u32),
+    /// Halts the thread if the cell is not written yet.
+    Check(u32),
     /// Fails if the cell is not written yet.
     Require(u32),
     /// Chooses one of these cells and writes it.
@@ -54,6 +56,7 @@ impl State {
     /// Takes a move if it is enabled. Returns the result and the access.
     pub(super) fn step(&mut self, code: &Code, mv: &Move) -> (MoveResult, CellAccess) {
         let set = &mut self.set;
+        let mut halts = false;
         let (result, access) = match &code[mv.thread][self.next[mv.thread]] {
             Op::Read(cell) => (MoveResult::Taken, CellAccess::read(*cell)),
             Op::Write(cell) => (MoveResult::Taken, CellAccess::write(*cell)),
@@ -69,6 +72,10 @@ impl State {
                 (MoveResult::Spinning, CellAccess::read(*cell))
             }
             Op::Await(cell) => (MoveResult::Taken, CellAccess::read(*cell)),
+            Op::Check(cell) => {
+                halts = !set[*cell as usize];
+                (MoveResult::Taken, CellAccess::read(*cell))
+            }
             Op::Require(cell) => {
                 self.failed = !set[*cell as usize];
                 (MoveResult::Taken, CellAccess::read(*cell))
@@ -80,7 +87,10 @@ impl State {
         if result == MoveResult::Taken {
             let unlocks = matches!(code[mv.thread][self.next[mv.thread]], Op::Unlock(_));
             set[access.cell as usize] |= access.writes && !unlocks;
-            self.next[mv.thread] += 1;
+            self.next[mv.thread] = match halts {
+                true => code[mv.thread].len(),
+                false => self.next[mv.thread] + 1,
+            };
         }
         (result, access)
     }

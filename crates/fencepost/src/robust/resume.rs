@@ -10,7 +10,9 @@ use crate::output::Output;
 use crate::reader::read_text;
 use crate::store::replace;
 use fencepost_engines::ResumableRobust;
-use fencepost_engines::stateless::saved::{SavedExploration, SavedMove, SavedPart, SavedSleeper};
+use fencepost_engines::stateless::saved::{
+    CellAccess, Counts, Move, NodeState, OpenNode, OpenTree, SavedExploration, TrackedMove,
+};
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -18,7 +20,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 /// The version of the file format.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The contents of the file. The field names are part of the file format.
 #[derive(Serialize, Deserialize)]
@@ -33,18 +35,38 @@ struct File {
     cut: u64,
     steps: u64,
     longest: usize,
-    parts: Vec<Part>,
+    trees: Vec<Tree>,
 }
 
-/// A subtree that is left to explore. The field names are part of the file format.
+/// The executions that remain after the choices of `init`. The field names are part of the file
+/// format.
 #[derive(Serialize, Deserialize)]
-struct Part {
+struct Tree {
     init: Vec<u32>,
-    moves: Vec<SavedMove>,
-    sleep: Vec<SavedSleeper>,
+    nodes: Vec<Node>,
 }
 
-/// Reads the saved exploration, runs `work`, and saves the parts that are left.
+/// A state: the state before it with the move between them, and what was explored from it. The
+/// field names are part of the file format.
+#[derive(Serialize, Deserialize)]
+struct Node {
+    before: Option<(usize, SavedMove)>,
+    state: State,
+}
+
+/// What was explored from a state. The names are part of the file format.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Planned { visited: bool },
+    Open { sleep: Vec<SavedMove> },
+    Done,
+}
+
+/// A move: the thread, its choices, the touched cells, and whether each one is written.
+type SavedMove = (usize, Vec<u32>, Vec<(u32, bool)>);
+
+/// Reads the saved exploration, runs `work`, and saves what remains.
 pub(super) fn run(
     path: &Path,
     work: impl FnOnce(&ResumableRobust, &mut Output) -> Exit,
@@ -68,7 +90,7 @@ pub(super) fn run(
     let left = engine.saved.into_inner().unwrap_or_else(PoisonError::into_inner);
     let result = match left {
         Some(saved) => {
-            let parts = saved.parts.len();
+            let parts = saved.parts();
             let text =
                 serde_json::to_string(&File::from(saved)).expect("a report serialises to JSON");
             replace(path, text.as_bytes()).map(|()| {
@@ -108,35 +130,77 @@ fn read(path: &Path) -> Result<Option<SavedExploration>, String> {
 
 impl From<SavedExploration> for File {
     fn from(saved: SavedExploration) -> Self {
-        let part = |SavedPart { init, moves, sleep }| Part { init, moves, sleep };
-        let (program, model) = saved.of;
+        let SavedExploration { of: (program, model), counts, traces } = saved;
         File {
             exploration: VERSION,
             program,
             model,
-            complete: saved.complete,
-            stuck: saved.stuck,
-            redundant: saved.redundant,
-            cut: saved.cut,
-            steps: saved.steps,
-            longest: saved.longest,
-            parts: saved.parts.into_iter().map(part).collect(),
+            complete: counts.complete,
+            stuck: counts.stuck,
+            redundant: counts.redundant,
+            cut: counts.cut,
+            steps: counts.events,
+            longest: counts.longest,
+            trees: traces.into_iter().map(Tree::from).collect(),
         }
     }
 }
 
 impl From<File> for SavedExploration {
     fn from(file: File) -> Self {
-        let part = |Part { init, moves, sleep }| SavedPart { init, moves, sleep };
-        SavedExploration {
-            of: (file.program, file.model),
+        let counts = Counts {
             complete: file.complete,
             stuck: file.stuck,
             redundant: file.redundant,
             cut: file.cut,
-            steps: file.steps,
+            events: file.steps,
             longest: file.longest,
-            parts: file.parts.into_iter().map(part).collect(),
-        }
+            bounded: false,
+        };
+        let traces = file.trees.into_iter().map(OpenTree::from).collect();
+        SavedExploration { of: (file.program, file.model), counts, traces }
     }
+}
+
+impl From<OpenTree> for Tree {
+    fn from(tree: OpenTree) -> Self {
+        let node = |OpenNode { before, state }| Node {
+            before: before.map(|(at, mv)| (at, save_move(&mv))),
+            state: match state {
+                NodeState::Planned { visited } => State::Planned { visited },
+                NodeState::Open(sleep) => {
+                    State::Open { sleep: sleep.iter().map(save_move).collect() }
+                }
+                NodeState::Done => State::Done,
+            },
+        };
+        Tree { init: tree.start, nodes: tree.nodes.into_iter().map(node).collect() }
+    }
+}
+
+impl From<Tree> for OpenTree {
+    fn from(tree: Tree) -> Self {
+        let node = |Node { before, state }| OpenNode {
+            before: before.map(|(at, mv)| (at, load_move(mv))),
+            state: match state {
+                State::Planned { visited } => NodeState::Planned { visited },
+                State::Open { sleep } => {
+                    NodeState::Open(sleep.into_iter().map(load_move).collect())
+                }
+                State::Done => NodeState::Done,
+            },
+        };
+        OpenTree { start: tree.init, nodes: tree.nodes.into_iter().map(node).collect() }
+    }
+}
+
+fn save_move(TrackedMove { mv, footprint }: &TrackedMove) -> SavedMove {
+    let cells = footprint.iter().map(|access| (access.cell, access.writes)).collect();
+    (mv.thread, mv.choices.clone(), cells)
+}
+
+fn load_move((thread, choices, cells): SavedMove) -> TrackedMove {
+    let cell = |(cell, writes)| CellAccess { cell, writes };
+    let footprint = cells.into_iter().map(cell).collect();
+    TrackedMove { mv: Move { thread, choices }, footprint }
 }
