@@ -21,5 +21,5 @@ mod certificates;
 mod fences;
 mod mutations;
 mod outcomes;
-mod queries;
+pub(crate) mod queries;
 mod unbounded_buffers;

@@ -79,6 +79,25 @@ fn a_grace_period_inside_its_own_section_is_a_hang() {
     }
 }
 
+/// In some states, the load of the loop is pending, so the grace period cannot end at once. It can
+/// end when the second thread has performed the load.
+#[test]
+fn a_grace_period_that_waits_for_a_pending_load_is_no_hang() {
+    let source = "C wait\n{}\n\
+         P0(int *x) { synchronize_rcu(); WRITE_ONCE(*x, 1); }\n\
+         P1(int *x) { while (READ_ONCE(*x) == 0) {} }\n\
+         exists (x=1)";
+    let cases = cases_of(source.into());
+    assert!(cases.iter().any(|case| case.model == "ibm370"));
+    for case in cases {
+        assert_eq!(case.expected, (BTreeSet::from([vec![1]]), false), "{}", case.model);
+        for reductions in REDUCTIONS {
+            let found = case.search(reductions, Mutated::NONE);
+            assert_eq!(found, case.expected, "{} {reductions:?}", case.model);
+        }
+    }
+}
+
 #[test]
 fn a_section_that_was_not_begun_cannot_end() {
     let source = "C end\n{}\nP0(int *x) { rcu_read_unlock(); WRITE_ONCE(*x, 1); }\nexists (x=1)";

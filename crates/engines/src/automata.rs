@@ -152,10 +152,6 @@ impl Automata {
         budget: Budget<'_>,
         extent: SearchExtent,
     ) -> Option<AutomataAnswer> {
-        // The search combines a choice with the load after it, and could pass a control point.
-        if task.problem.has_control_points() {
-            return None;
-        }
         if task.model.symbolic(self.mutated).is_some()
             && grace_period::occurs(&task.problem.program)
         {

@@ -8,10 +8,9 @@ use fencepost_report::Paint;
 use fencepost_report::diagnostics::render;
 use fencepost_report::trace_file::{IncludedFile, PreprocessingRecord};
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A source text without errors, and its programs.
 ///
@@ -122,7 +121,7 @@ pub struct Preprocessing {
 
 /// The included files that a front end asked for.
 #[derive(Default)]
-struct Included(RefCell<Vec<IncludedFile>>);
+struct Included(Mutex<Vec<IncludedFile>>);
 
 impl Included {
     /// Finds a file and records it.
@@ -133,7 +132,7 @@ impl Included {
     ) -> Option<(String, String)> {
         let (from, name, angled) = asked;
         let (file, text) = find_file(from, name, angled)?;
-        self.0.borrow_mut().push(IncludedFile {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(IncludedFile {
             from: from.into(),
             name: name.into(),
             angled,
@@ -234,7 +233,7 @@ impl Source {
         let preprocessing = PreprocessingRecord {
             defines: lowering.preprocessing.defines.clone(),
             forced_includes: lowering.preprocessing.forced_includes.clone(),
-            files: included.0.into_inner(),
+            files: included.0.into_inner().unwrap_or_else(PoisonError::into_inner),
         };
         let lowering = Lowering { preprocessing: preprocessing.clone().into(), ..lowering };
         let name = name.to_string();

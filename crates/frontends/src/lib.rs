@@ -25,6 +25,7 @@ pub mod c;
 pub mod edit;
 pub mod fences;
 pub mod fp;
+mod lexing;
 pub mod litmus;
 pub mod orders;
 pub mod repair;

@@ -116,6 +116,36 @@ pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
     }
 }
 
+/// Returns the values that an operation computes, without its addresses.
+pub fn values_mut(op: &mut Op) -> Vec<&mut Expr<Reg>> {
+    match op {
+        Op::Assign { expr, .. } | Op::Store { value: expr, .. } => vec![expr],
+        Op::Branch { cond, .. } | Op::Assume(cond) | Op::Assert(cond) => vec![cond],
+        Op::Update { update, .. } => match update {
+            Update::Cas { expected, new } => vec![expected, new],
+            Update::Swap { new } => vec![new],
+            Update::Add { by, .. } | Update::Bits { by, .. } => vec![by],
+        },
+        Op::Free { cell, .. } => vec![cell],
+        Op::SectionEnd { index, .. } => index.iter_mut().collect(),
+        Op::Load { .. }
+        | Op::Drain(_)
+        | Op::Skip
+        | Op::Choose { .. }
+        | Op::Fence(_)
+        | Op::New { .. }
+        | Op::Leave
+        | Op::AtomicBegin
+        | Op::AtomicEnd
+        | Op::Invoke { .. }
+        | Op::Return { .. }
+        | Op::Join
+        | Op::SectionBegin { .. }
+        | Op::GracePeriod { .. }
+        | Op::Halt => Vec::new(),
+    }
+}
+
 /// Returns the registers that an operation reads, each once, in order of first use.
 pub fn uses(op: &Op) -> Vec<Reg> {
     let mut found = Vec::new();

@@ -130,6 +130,15 @@ pub enum UnsupportedInLitmus {
 impl Unsupported {
     /// Checks that a program has none of the statements that no translation and no export supports.
     pub(crate) fn check(program: &Program) -> Result<(), Unsupported> {
+        Self::check_constructs(program)?;
+        if program.uses_wide_integers() {
+            return Err(Unsupported::WideIntegers);
+        }
+        Ok(())
+    }
+
+    /// The same as [`check`](Self::check), but allows integers of 64 bits.
+    pub(crate) fn check_constructs(program: &Program) -> Result<(), Unsupported> {
         if program.last_thread().is_some() {
             return Err(Unsupported::LastThread);
         }
@@ -138,9 +147,6 @@ impl Unsupported {
         }
         if program.uses_pointers() {
             return Err(Unsupported::Pointers);
-        }
-        if program.uses_wide_integers() {
-            return Err(Unsupported::WideIntegers);
         }
         if !program.bounds.is_empty() || program.pools.iter().any(|pool| pool.yields_null) {
             return Err(Unsupported::Bounds);

@@ -27,10 +27,6 @@ fn verified_programs_get_accepted_certificates_campaign() {
     let mut wrong = Vec::new();
     for (file, source) in corpus::sample("mutex", 2) {
         let problem = &lower(&source).expect("the corpus compiles")[0];
-        // The engine leaves these invariants to the explicit engine.
-        if problem.has_control_points() {
-            continue;
-        }
         for (name, _) in MODELS {
             let model = &model(name);
             let task = Task { problem, model };

@@ -8,45 +8,65 @@
 use super::queries::{MODELS, files, parse, read, run_model};
 use crate::common::{corpus, lower};
 use fencepost_ir::{Problem, Span, Value};
-use fencepost_translate::Unsupported;
 use fencepost_translate::export::{Export, fp, litmus};
 use std::collections::BTreeSet;
 
+/// Exports a test to `.fp`, reads the text again and compares the outcomes under every model.
+/// Returns the text and the number of comparisons.
+fn compare_fp(problem: &Problem, name: &str) -> (String, usize) {
+    let line = |span: Span| (span.line > 0).then_some(span.line);
+    let export = Export { problem, about: &[], line: &line };
+    let text = fp::fp(&export).unwrap_or_else(|reason| panic!("{name}: {reason}"));
+    let again = lower(&text).unwrap_or_else(|errors| panic!("{name}: {errors}\n{text}"));
+    assert_eq!(again.len(), 1, "the export is one program");
+    for (model, _, _) in MODELS {
+        let before = run_model(problem, model);
+        assert_eq!(run_model(&again[0], model), before, "{model} {name}\n{text}");
+    }
+    (text, MODELS.len())
+}
+
 #[test]
 fn a_test_exported_to_fp_has_the_same_outcomes() {
-    let mut refused = Vec::new();
-    let (mut compared, mut wide) = (0, 0);
+    let mut compared = 0;
     for path in files(&corpus().join("x86")) {
         let test = read(&path).expect("a litmus test");
-        if test.problem.observed.is_empty() {
-            // An `.fp` program without `observe` observes everything.
-            continue;
-        }
-        let line = |span: Span| (span.line > 0).then_some(span.line);
-        let export = Export { problem: &test.problem, about: &[], line: &line };
-        let text = match fp::fp(&export) {
-            Ok(text) => text,
-            // Tests with 64-bit arithmetic that may leave 32 bits.
-            Err(Unsupported::WideIntegers) => {
-                wide += 1;
-                continue;
-            }
-            Err(reason) => {
-                refused.push(format!("{}: {}", path.display(), reason));
-                continue;
-            }
-        };
-        let again =
-            lower(&text).unwrap_or_else(|errors| panic!("{}: {errors}\n{text}", path.display()));
-        assert_eq!(again.len(), 1, "the export is one program");
-        for (model, _, _) in MODELS {
-            let before = run_model(&test.problem, model);
-            assert_eq!(run_model(&again[0], model), before, "{model} {}\n{text}", path.display());
-            compared += 1;
+        // An `.fp` program without `observe` observes everything.
+        if !test.problem.observed.is_empty() {
+            compared += compare_fp(&test.problem, &path.display().to_string()).1;
         }
     }
-    assert!(refused.is_empty() && wide <= 4, "{wide} wide, {refused:#?}");
     assert!(compared >= 400, "{compared} compared");
+}
+
+/// A test with one thread whose arithmetic may leave 32 bits.
+fn x86(header: &str, init: &str, code: &[&str], observed: &str) -> Problem {
+    let rows: String = code.iter().map(|row| format!(" {row} ;\n")).collect();
+    let text =
+        format!("{header} t\n{{ {init} }}\n P0 ;\n{rows}locations [{observed}]\nexists (x=0)\n");
+    parse(&text, "t").unwrap_or_else(|errors| panic!("{errors}\n{text}")).problem
+}
+
+#[test]
+fn wrapping_arithmetic_is_exported_with_the_types_of_its_width() {
+    // The smallest number of 32 bits, minus one.
+    let narrow = ["MOV EAX,[x]", "DEC EAX", "NEG EAX", "SHL EAX,$1", "MOV [x],EAX", "LOCK DEC [y]"];
+    let problem = x86("X86", "x=-2147483648; y=-2147483648;", &narrow, "x; y; 0:EAX;");
+    let (text, _) = compare_fp(&problem, "narrow");
+    assert!(text.contains("shared i32 x = -2147483648;"), "{text}");
+    assert!(!text.contains("i64"), "{text}");
+    // The largest number of 64 bits, plus one, and sums of 32 bits in the same program.
+    let wide = ["movq (x),%rax", "incq %rax", "negq %rax", "movq %rax,(x)", "movl (y),%ebx"];
+    let wide = [&wide[..], &["addl $1,%ebx", "movl %ebx,(y)"]].concat();
+    let init = "int64_t x=9223372036854775807; y=2147483647;";
+    let problem = x86("X86_64", init, &wide, "x; y; 0:rax; 0:rbx;");
+    let (text, _) = compare_fp(&problem, "wide");
+    assert!(text.contains("shared i64 x = 9223372036854775807;"), "{text}");
+    // An addition in one step wraps at 64 bits.
+    let update = ["movq $1,%rax", "lock xaddq %rax,(x)"];
+    let problem = x86("X86_64", "int64_t x=9223372036854775807;", &update, "x; 0:rax;");
+    let (text, _) = compare_fp(&problem, "update");
+    assert!(text.contains("i64"), "{text}");
 }
 
 /// Returns the outcomes under each model.

@@ -10,7 +10,9 @@
 //! *States that are not stored.* A state between a choice (or the end of a critical section) and the
 //! access that follows is on the stack, but not in the visited set. Only its thread moves there (see
 //! [`continues_at_once`]). If the access leads back to the choice, a guard of `either` does not
-//! hold: nothing has happened.
+//! hold: nothing has happened. A control point is a choice with one alternative. The state in which a
+//! thread has left it is stored only if an invariant requires a control point
+//! ([`fencepost_ir::control_point`]): other invariants hold there if they hold at the control point.
 //!
 //! *Sleep sets and widening.* A transition may sleep in a widened state only if it sleeps in the
 //! state where the cycle starts and is independent of every step of the cycle. Then the effect of
@@ -285,6 +287,10 @@ impl<'a, 'p> Search<'a, 'p> {
     fn leads_to_unstored(&self, symbolic_step: &SymbolicStep, state: &SymbolicState) -> bool {
         let Transition::Run(thread) = symbolic_step.transition() else { return false };
         let Some(top) = self.stack.last() else { return false };
+        // An invariant may be violated because the thread has left a control point.
+        if self.machine.shape.requires_control_points {
+            return false;
+        }
         let code = self.machine.shape.program().thread(thread);
         continues_at_once(code, top.state.pcs[thread.index()], state.pcs[thread.index()])
     }

@@ -6,6 +6,7 @@ use super::check::check;
 use super::fences;
 use super::lower::lower;
 use super::parse::parse_unit;
+use super::stack::on_large_stack;
 use crate::edit::{EditError, TextEdit, blocks};
 use crate::{FenceSyntax, Frontend, Request};
 
@@ -51,6 +52,14 @@ impl Frontend for CFrontend {
 /// # Panics
 /// If the result is not well-formed. That is a bug of this crate.
 pub fn compile(
+    source: &str,
+    request: &Request<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Problem> {
+    on_large_stack(|| compile_on_this_stack(source, request, diagnostics))
+}
+
+fn compile_on_this_stack(
     source: &str,
     request: &Request<'_>,
     diagnostics: &mut Diagnostics,

@@ -54,7 +54,7 @@ pub const MAX_ERRORS: usize = 100;
 /// Finds an included file: from the name of the including file, the name in the directive, and
 /// whether that is in `<...>`. Returns the name for messages (a file with the same name is the same
 /// file) and the text.
-pub type FindFile<'a> = dyn Fn(&str, &str, bool) -> Option<(String, String)> + 'a;
+pub type FindFile<'a> = dyn Fn(&str, &str, bool) -> Option<(String, String)> + Sync + 'a;
 
 /// Options of the preprocessor.
 #[derive(Clone, Copy)]

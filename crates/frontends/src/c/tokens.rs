@@ -4,6 +4,7 @@
 //! Comments and line continuations disappear here. Positions are those of the original text.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use fencepost_ir::{Diagnostics, Span};
@@ -12,6 +13,7 @@ use logos::Logos;
 use super::codes;
 use super::preprocess::hide_sets::HideSet;
 use super::preprocess::splices::Splices;
+use crate::lexing::{LineColumns, byte_order_mark_length, report_open_comment};
 
 /// The kind of a token. Words come last.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -351,13 +353,14 @@ pub fn lex(
     diagnostics: &mut Diagnostics,
 ) -> Vec<Token> {
     let splices = Splices::new(text);
-    let mut positions = Positions { text, line: 1, column: 1, at: 0, start };
+    let mut positions = LineColumns::new(text);
+    let mut span_of = |range: &Range<usize>| {
+        let span = positions.span(splices.original(range.start), splices.end(range.end));
+        Span { start: start + span.start, end: start + span.end, ..span }
+    };
     let mut tokens = Vec::new();
     let mut lexer = Tok::lexer(splices.text());
-    if splices.text().starts_with('\u{feff}') {
-        lexer.bump('\u{feff}'.len_utf8());
-        positions.at = '\u{feff}'.len_utf8();
-    }
+    lexer.bump(byte_order_mark_length(text));
     let (mut first, mut previous) = (true, lexer.span().end);
     while let Some(kind) = lexer.next() {
         let range = lexer.span();
@@ -368,18 +371,15 @@ pub fn lex(
             }
             Ok(Tok::LineComment | Tok::BlockComment) => continue,
             Ok(Tok::OpenComment) => {
-                let span = positions.span(splices.original(range.start), splices.end(range.end));
-                diagnostics
-                    .error(codes::OPEN_COMMENT, span, "this comment is not closed")
-                    .label("the comment begins here")
-                    .hint("add `*/` at the end of the comment");
+                let span = span_of(&range);
+                report_open_comment(codes::OPEN_COMMENT, span, diagnostics);
                 lexer.bump(lexer.remainder().len());
                 continue;
             }
             Ok(kind) => kind,
             Err(()) => Tok::Unknown,
         };
-        let span = positions.span(splices.original(range.start), splices.end(range.end));
+        let span = span_of(&range);
         let space = range.start > previous || first;
         let text = spellings.intern(lexer.slice());
         tokens.push(Token { kind, text, span, hide: HideSet::EMPTY, first, space });
@@ -395,29 +395,4 @@ pub fn single(text: &str) -> Option<Tok> {
     let is_token =
         !matches!(kind, Tok::Newline | Tok::LineComment | Tok::BlockComment | Tok::OpenComment);
     (is_token && lexer.slice() == text).then_some(kind)
-}
-
-/// Converts byte offsets to spans. The offsets must not decrease.
-struct Positions<'a> {
-    text: &'a str,
-    line: u32,
-    column: u32,
-    at: usize,
-    start: u32,
-}
-
-impl Positions<'_> {
-    fn span(&mut self, start: usize, end: usize) -> Span {
-        for c in self.text.get(self.at..start).unwrap_or("").chars() {
-            if c == '\n' {
-                self.line += 1;
-                self.column = 1;
-            } else {
-                self.column += 1;
-            }
-        }
-        self.at = start;
-        let (start, end) = (self.start + start as u32, self.start + end as u32);
-        Span { start, end, line: self.line, column: self.column }
-    }
 }

@@ -1,7 +1,8 @@
 //! Inserts fence statements into languages with braces: `.fp` and the C of litmus tests.
 //!
-//! A fence gets a line of its own if the code after its place starts a line. Otherwise the fence is
-//! inserted inline. If a fence becomes part of an unbraced body of `if` or a loop, braces are added
+//! A fence gets a line of its own if the code after its place starts a line. If only labels precede
+//! the place on its line, the fence follows them, and the code after it starts a new line. Otherwise
+//! the fence is inserted inline. If a fence becomes part of an unbraced body of `if` or a loop, braces are added
 //! around the body. All other text stays byte for byte the same, including line terminators.
 //! Indentation is copied from the surrounding lines.
 //!
@@ -114,18 +115,32 @@ impl<'a> Editor<'a> {
         before.chars().all(char::is_whitespace).then_some(before)
     }
 
+    /// Returns the text between two statements of which the first one is at an offset.
+    fn separator(&self, offset: usize) -> String {
+        let before = self.line_before(offset);
+        let indent = self.indentation(offset).or_else(|| {
+            let labels = before.trim().strip_suffix(':')?;
+            let first = offset - before.trim_start().len();
+            let outer = &before[..before.len() - before.trim_start().len()];
+            let are_names = labels.split(':').all(|label| is_name(label.trim()));
+            are_names.then(|| self.labelled_indentation(first, outer))
+        });
+        indent.map_or_else(|| " ".into(), |indent| format!("{}{indent}", self.eol))
+    }
+
     /// Inserts statements at a place that needs no braces.
     fn insert(&mut self, place: &Place, texts: &[String]) {
         let at = place.offset as usize;
         let order = if place.at_end { Order::End } else { Order::Open };
-        let inline = texts.join(" ");
+        let separator = self.separator(at);
+        let joined = texts.join(&separator);
         if !place.at_end && self.source[at..].starts_with(';') {
             // Replace the empty statement.
-            return self.put(at, at + 1, inline, Order::Replace);
+            return self.put(at, at + 1, joined, Order::Replace);
         }
         let Some(outer) = self.indentation(at) else {
             let blank = if self.line_before(at).ends_with(char::is_whitespace) { "" } else { " " };
-            return self.put(at, at, format!("{blank}{inline} "), order);
+            return self.put(at, at, format!("{blank}{joined}{separator}"), order);
         };
         let mut text = String::new();
         let inner = if place.at_end {
@@ -165,8 +180,7 @@ impl<'a> Editor<'a> {
     /// statements around it. A fence before the label has the indentation of these statements.
     fn labelled_indentation(&self, at: usize, outer: &'a str) -> &'a str {
         let (name, _) = self.line_after(at).split_once(':').unwrap_or_default();
-        let name = name.trim_end();
-        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        if !is_name(name.trim_end()) {
             return outer;
         }
         let indent = |line: &'a str| &line[..line.len() - line.trim_start().len()];
@@ -223,10 +237,9 @@ impl<'a> Editor<'a> {
         let (start, end) = (span.start as usize, span.end as usize);
         let indent = self.indentation(start);
         if !texts.is_empty() {
-            let text = match (indent, place.wrap) {
-                (_, Some(_)) if texts.len() > 1 => format!("{{ {} }}", texts.join(" ")),
-                (Some(indent), _) => texts.join(&format!("{}{indent}", self.eol)),
-                (None, _) => texts.join(" "),
+            let text = match place.wrap {
+                Some(_) if texts.len() > 1 => format!("{{ {} }}", texts.join(" ")),
+                Some(_) | None => texts.join(&self.separator(start)),
             };
             return self.put(start, end, text, Order::Replace);
         }
@@ -246,6 +259,11 @@ impl<'a> Editor<'a> {
         };
         self.put(from, to, String::new(), Order::Replace);
     }
+}
+
+/// Returns whether a text has the form of a name.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Returns the last character that is neither whitespace nor part of a comment.

@@ -22,8 +22,9 @@ mod tests;
 use fencepost_ir::{Diagnostics, Span};
 
 use super::ast::Block;
-use super::lexer::{BYTE_ORDER_MARK, Lexed, Tok, lex};
+use super::lexer::{Lexed, Tok, lex};
 use super::{codes, limits, messages, parser};
+use crate::lexing::BYTE_ORDER_MARK;
 
 /// The maximal length of a line that can be split.
 const WIDTH: usize = 100;

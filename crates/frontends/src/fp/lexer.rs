@@ -11,6 +11,7 @@ use fencepost_ir::{Diagnostics, Span};
 use logos::Logos;
 
 use super::{codes, foreign, limits};
+use crate::lexing::{LineColumns, byte_order_mark_length, report_open_comment};
 
 /// The kind of a token. Words with a meaning in one context only (`exists`, `full`, `cas`, ...) are
 /// plain names, so that registers may use these names.
@@ -230,19 +231,13 @@ pub struct Lexed {
     pub lossy: bool,
 }
 
-/// The byte order mark that some editors write at the start of a file.
-pub const BYTE_ORDER_MARK: char = '\u{feff}';
-
 /// Splits a source text into tokens and comments.
 pub fn lex(source: &str, diagnostics: &mut Diagnostics) -> Lexed {
-    let mut positions = LineColumns { source, line: 1, column: 1, at: 0 };
+    let mut positions = LineColumns::new(source);
     let mut lexed = Lexed { tokens: Vec::new(), comments: Vec::new(), lossy: false };
     let mut invalid = InvalidText { source, run: None, names: BTreeSet::new() };
     let mut tokens = Tok::lexer(source);
-    if source.starts_with(BYTE_ORDER_MARK) {
-        tokens.bump(BYTE_ORDER_MARK.len_utf8());
-        positions.at = BYTE_ORDER_MARK.len_utf8();
-    }
+    tokens.bump(byte_order_mark_length(source));
     while let Some(token) = tokens.next() {
         let range = tokens.span();
         if let Some(rest) = non_ascii_word_rest(tokens.slice(), tokens.remainder()) {
@@ -258,10 +253,7 @@ pub fn lex(source: &str, diagnostics: &mut Diagnostics) -> Lexed {
             Ok(Tok::OpenComment) => {
                 tokens.bump(tokens.remainder().len());
                 lexed.lossy = true;
-                diagnostics
-                    .error(codes::OPEN_COMMENT, span, "this comment is not closed")
-                    .label("the comment begins here")
-                    .hint("add `*/` at the end of the comment");
+                report_open_comment(codes::OPEN_COMMENT, span, diagnostics);
             }
             Ok(kind) => lexed.tokens.push(Token { kind, span }),
             Err(()) => {
@@ -354,29 +346,6 @@ impl InvalidText<'_> {
             .error(codes::UNKNOWN_CHARACTER, span, format!("`{text}` is not a valid name"))
             .label("contains a non-ASCII letter")
             .hint("use only ASCII letters, digits and `_` in names");
-    }
-}
-
-/// Converts byte offsets to lines and columns. The offsets must not decrease.
-struct LineColumns<'a> {
-    source: &'a str,
-    line: u32,
-    column: u32,
-    at: usize,
-}
-
-impl LineColumns<'_> {
-    fn span(&mut self, start: usize, end: usize) -> Span {
-        for c in self.source.get(self.at..start).unwrap_or("").chars() {
-            if c == '\n' {
-                self.line += 1;
-                self.column = 1;
-            } else {
-                self.column += 1;
-            }
-        }
-        self.at = start;
-        Span { start: start as u32, end: end as u32, line: self.line, column: self.column }
     }
 }
 

@@ -8,6 +8,7 @@ use fencepost_ir::Span;
 use logos::Logos;
 
 use super::error::{Errors, LitmusError};
+use crate::lexing::LineColumns;
 
 /// The kind of a token.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
@@ -162,16 +163,10 @@ impl<'s> Tokens<'s> {
     ) -> Self {
         let mut list = Vec::new();
         let mut lexer = Tok::lexer(&clean[start..end]);
-        // The position of each token is computed from that of the previous one, in linear time.
-        let mut last = lines.span(start, start);
+        let mut positions = LineColumns::after(source, lines.span(start, start));
         while let Some(token) = lexer.next() {
             let (first, end) = (start + lexer.span().start, start + lexer.span().end);
-            for c in source[last.start as usize..first].chars() {
-                (last.line, last.column) =
-                    if c == '\n' { (last.line + 1, 1) } else { (last.line, last.column + 1) };
-            }
-            last.start = first as u32;
-            let span = Span { end: end as u32, ..last };
+            let span = positions.span(first, end);
             let kind = token.unwrap_or_else(|()| {
                 errors.push(LitmusError::syntax(
                     span,

@@ -90,7 +90,7 @@ fn replace_values(
         {
             *wrap = range;
         }
-        for expr in values(&mut stmt.op) {
+        for expr in flow::values_mut(&mut stmt.op) {
             let old = std::mem::replace(expr, Expr::Const(0));
             *expr = replace(old).fold();
         }
@@ -101,7 +101,7 @@ fn replace_values(
 fn has_large_constants(program: &mut Program) -> bool {
     let mut large = program.locations.iter().any(|location| !is_int(location.init));
     for stmt in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
-        for expr in values(&mut stmt.op) {
+        for expr in flow::values_mut(&mut stmt.op) {
             for_each_node(expr, &mut |node| {
                 large |= matches!(node, Expr::Const(value) if !is_int(*value));
             });
@@ -119,28 +119,12 @@ fn may_leave(program: &mut Program) -> bool {
             if let Op::Update { update: Update::Add { by, .. }, .. } = &stmt.op {
                 leaves |= by.as_const() != Some(0);
             }
-            for expr in values(&mut stmt.op) {
+            for expr in flow::values_mut(&mut stmt.op) {
                 for_each_node(expr, &mut |node| leaves |= result_may_leave(node, registers));
             }
         }
     }
     leaves
-}
-
-/// Returns the values that an operation computes. Addresses are not among them: an address outside
-/// of all locations is an error in any case.
-fn values(op: &mut Op) -> Vec<&mut Expr<Reg>> {
-    match op {
-        Op::Assign { expr, .. } | Op::Store { value: expr, .. } => vec![expr],
-        Op::Branch { cond, .. } => vec![cond],
-        Op::Assume(cond) | Op::Assert(cond) => vec![cond],
-        Op::Update { update, .. } => match update {
-            Update::Cas { expected, new } => vec![expected, new],
-            Update::Swap { new } => vec![new],
-            Update::Add { by, .. } | Update::Bits { by, .. } => vec![by],
-        },
-        _ => Vec::new(),
-    }
 }
 
 fn children(expr: &Expr<Reg>) -> Vec<&Expr<Reg>> {
@@ -182,7 +166,7 @@ fn has_small_values(program: &mut Program) -> bool {
             ) {
                 doublings += 1;
             }
-            for expr in values(&mut stmt.op) {
+            for expr in flow::values_mut(&mut stmt.op) {
                 for_each_node(expr, &mut |node| match node {
                     Expr::Const(value) => largest = largest.max(size(*value)),
                     Expr::Var(_) | Expr::Select(..) | Expr::Unary(UnOp::Not, _) => {}

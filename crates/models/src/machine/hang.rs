@@ -17,6 +17,14 @@
 //! A thread that has guessed the direction of a branch does not wait forever: the guess may be
 //! wrong, and the thread reaches every hang without guesses, too.
 //!
+//! *Grace periods.* What a thread does at a grace period also depends on the sections and pending
+//! accesses of the others. A run of a thread alone may therefore see every condition that another
+//! thread can fulfil in such a run of its own, at any moment. This is a least fixpoint over the
+//! threads. It over-approximates what the threads reach together without an effect, so a state in
+//! which every thread waits forever is a hang. The converse holds for the states that a hang reaches
+//! again and again: there, every condition that a thread fulfils recurs. So a program has a hang
+//! exactly if some reachable state is found to be one.
+//!
 //! Direction: exact. Partial-order reduction preserves hangs: every step from a hang leads to a
 //! hang, and an omitted thread can be moved first without leaving the set of hangs.
 
@@ -359,18 +367,19 @@ impl<M: MemoryModel> Machine<'_, M> {
         if !self.shape.grace_periods.occur {
             return (HangCheck::No, others);
         }
-        // A thread may need a grace period to leave a section of another domain.
+        // A thread may need a grace period to leave a section of another domain, and a grace period
+        // of a thread that was examined before may wait for this one.
         loop {
-            let mut left_a_section = false;
+            let mut has_changed = false;
             let result = self.combine_threads(state, |t| {
                 let mut start = others.clone();
                 self.restore(&mut start, state, t);
                 let run = self.run_alone(&start, t, limits, |_| None);
                 let reached = run.visited.iter().map(|visited| &visited.state);
-                left_a_section |= self.leave_sections(t, reached, &mut others);
+                has_changed |= self.fulfil_conditions(t, reached, &mut others);
                 run.result.check()
             });
-            if result != HangCheck::Yes || !left_a_section {
+            if result != HangCheck::Yes || !has_changed {
                 return (result, others);
             }
         }

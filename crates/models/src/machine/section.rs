@@ -188,8 +188,9 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     /// Changes `state` so that thread `t` has nothing pending and is outside of every section that
-    /// it is outside of in one of the reached states. Returns whether this changes its sections.
-    pub(super) fn leave_sections<'s>(
+    /// it is outside of, with nothing pending, in one of the reached states. Returns whether this
+    /// changes `state`: then a grace period may see a condition that it did not see before.
+    pub(super) fn fulfil_conditions<'s>(
         &self,
         t: ThreadId,
         reached: impl Iterator<Item = &'s State<M::Pending>>,
@@ -204,6 +205,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             if !self.model.has_no_pending_access(&reached.pending, t) {
                 continue;
             }
+            changed |= !self.model.has_no_pending_access(&state.pending, t);
             self.model.copy_thread(&reached.pending, &mut state.pending, t);
             for reg in &registers {
                 let at = self.shape.register(t, *reg);

@@ -5,9 +5,11 @@
 //! syntax: a number is used as an enum constant, or a jump enters the middle of a critical section.
 //! Then the export writes the program without records and critical sections
 //! ([`lower`](crate::export::lower)), with numbers for enums. A thread template is written as its
-//! instances. Procedures stay inlined.
+//! instances. Procedures stay inlined. Wrapping arithmetic is expressed by the types `i32` and `i64`
+//! ([`fixed`]).
 
 mod code;
+mod fixed;
 mod typed;
 
 use super::expr::{Dialect, text};
@@ -22,6 +24,7 @@ use fencepost_ir::{
     Condition, Label, Loc, Observable, Op, PoolId, Problem, Program, Property, Quantifier, Thread,
     ThreadId, Type, Value, flow,
 };
+use fixed::{FixedWidth, with_fixed_width};
 use std::collections::BTreeMap;
 use typed::{TypedWriter, ValueType, constant, type_name};
 
@@ -37,21 +40,28 @@ pub fn fp(export: &Export<'_>) -> Result<String, Unsupported> {
     if export.problem.properties.iter().any(|p| matches!(p, Property::Operations(_))) {
         return Err(Unsupported::OperationsWithoutClient);
     }
-    Unsupported::check(&export.problem.program)?;
+    Unsupported::check_constructs(&export.problem.program)?;
     Unsupported::check_control_points(export.problem)?;
+    if export.problem.program.uses_wide_integers() {
+        let fixed = with_fixed_width(export.problem);
+        let (problem, width) = fixed.ok_or(Unsupported::WideIntegers)?;
+        let export = Export { problem: &problem, ..*export };
+        return source(&export, Some(width)).ok_or(Unsupported::NoFpSyntax);
+    }
     if has_wrapping_update(&export.problem.program) {
         return Err(Unsupported::WrappingUpdate);
     }
-    if let Some(text) = source(export) {
+    if let Some(text) = source(export, None) {
         return Ok(text);
     }
     let mut problem = lower(export.problem)?.problem;
     replace_enums_by_numbers(&mut problem.program);
-    source(&Export { problem: &problem, ..*export }).ok_or(Unsupported::NoFpSyntax)
+    source(&Export { problem: &problem, ..*export }, None).ok_or(Unsupported::NoFpSyntax)
 }
 
-/// Returns the source, if the types and blocks of the language can express the program.
-fn source(export: &Export<'_>) -> Option<String> {
+/// Returns the source, if the types and blocks of the language can express the program. With a
+/// width, all integers have this type.
+fn source(export: &Export<'_>, width: Option<FixedWidth>) -> Option<String> {
     let problem = underscore_unread_registers(export.problem);
     let program = &problem.program;
     let enums = enums(program);
@@ -66,7 +76,7 @@ fn source(export: &Export<'_>) -> Option<String> {
     for line in export.about {
         out.line(format!("// {}", comment_safe(line)).trim_end());
     }
-    let mut printer = Printer { problem: &problem, names: &names, out };
+    let mut printer = Printer { problem: &problem, names: &names, width, out };
     printer.out.line("");
     for (name, constants) in &enums {
         printer.out.line(&format!("enum {name} {{ {} }}", constants.join(", ")));
@@ -85,6 +95,7 @@ fn source(export: &Export<'_>) -> Option<String> {
 struct Printer<'a> {
     problem: &'a Problem,
     names: &'a Names,
+    width: Option<FixedWidth>,
     out: TextWriter<'a>,
 }
 
@@ -96,13 +107,13 @@ impl Printer<'_> {
     fn records(&mut self) -> Option<()> {
         for at in 0..self.program().pools.len() {
             let fields = fields(self.program(), PoolId::from_index(at))?;
-            let program = self.program();
+            let (program, width) = (self.program(), self.width);
             let pool = &program.pools[at];
             let shown: Vec<String> = fields
                 .iter()
                 .map(|(name, len, ty)| {
                     let len = len.map(|len| format!("[{len}]")).unwrap_or_default();
-                    format!("{} {name}{len};", type_name(program, ty))
+                    format!("{} {name}{len};", type_name(program, ty, width))
                 })
                 .collect();
             let record = format!("record {} {{ {} }}", pool.name, shown.join(" "));
@@ -134,7 +145,7 @@ impl Printer<'_> {
                 }
                 all => format!(" = {{{}}}", all.join(", ")),
             };
-            let ty = type_name(program, &variable.ty);
+            let ty = type_name(program, &variable.ty, self.width);
             self.out.line(&format!("shared {ty} {}{len}{init};", variable.name));
         }
         Some(())
@@ -147,7 +158,7 @@ impl Printer<'_> {
             Some(id) => self.out.open(&format!("thread {} {{", self.names.threads[id.index()])),
             None => self.out.open("init {"),
         }
-        Code::new(self.problem, self.names, id, thread, &mut self.out).write()?;
+        Code::new(self.problem, self.names, self.width, (id, thread), &mut self.out).write()?;
         self.out.close("}");
         Some(())
     }

@@ -9,6 +9,7 @@ use super::super::expr::{Dialect, negated_condition, text};
 use super::super::names::Names;
 use super::super::structure::{LoopForm, Node, labels, loop_form, structure, targets};
 use super::super::text::TextWriter;
+use super::fixed::FixedWidth;
 use super::typed::{TypedExpr, TypedWriter, ValueType, atom, constant, convert, type_name};
 use super::{control_point_name, has_no_syntax};
 use fencepost_ir::{
@@ -23,6 +24,7 @@ type Section = Option<usize>;
 pub(super) struct Code<'a, 'b> {
     problem: &'a Problem,
     names: &'a Names,
+    width: Option<FixedWidth>,
     id: Option<ThreadId>,
     thread: &'a Thread,
     out: &'a mut TextWriter<'b>,
@@ -39,12 +41,12 @@ impl<'a, 'b> Code<'a, 'b> {
     pub(super) fn new(
         problem: &'a Problem,
         names: &'a Names,
-        id: Option<ThreadId>,
-        thread: &'a Thread,
+        width: Option<FixedWidth>,
+        (id, thread): (Option<ThreadId>, &'a Thread),
         out: &'a mut TextWriter<'b>,
     ) -> Self {
         let (undeclared, labels, jumps) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
-        Code { problem, names, id, thread, out, undeclared, sections: 0, labels, jumps }
+        Code { problem, names, width, id, thread, out, undeclared, sections: 0, labels, jumps }
     }
 
     pub(super) fn write(mut self) -> Option<()> {
@@ -73,7 +75,7 @@ impl<'a, 'b> Code<'a, 'b> {
                 self.undeclared.insert(reg);
                 continue;
             }
-            let ty = type_name(&self.problem.program, &register.ty);
+            let ty = type_name(&self.problem.program, &register.ty, self.width);
             let name = self.names.register(self.id, reg);
             match by_type.iter_mut().find(|(known, _)| *known == ty) {
                 Some((_, names)) => names.push(name),
@@ -362,7 +364,10 @@ impl<'a, 'b> Code<'a, 'b> {
         let name = self.names.register(self.id, reg);
         if self.undeclared.remove(&reg) {
             let ty = &self.thread.registers[reg.index()].ty;
-            return format!("{} {name} = {value};", type_name(&self.problem.program, ty));
+            return format!(
+                "{} {name} = {value};",
+                type_name(&self.problem.program, ty, self.width)
+            );
         }
         format!("{name} = {value};")
     }

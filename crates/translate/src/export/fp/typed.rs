@@ -5,6 +5,7 @@
 //! number is never converted to an enum constant or a reference. A program that needs such a
 //! conversion has no `.fp` text.
 
+use super::fixed::FixedWidth;
 use fencepost_ir::{BinOp, Expr, PoolId, Program, Type, UnOp, Value};
 
 /// The `.fp` type of a value, without ranges.
@@ -170,11 +171,11 @@ pub(super) fn convert(written: TypedExpr, from: &ValueType, to: &ValueType) -> O
     }
 }
 
-/// Returns the name of a type.
-pub(super) fn type_name(program: &Program, ty: &Type) -> String {
+/// Returns the name of a type. With a width, all integers have this type.
+pub(super) fn type_name(program: &Program, ty: &Type, width: Option<FixedWidth>) -> String {
     match ty {
         Type::Bool => "bool".into(),
-        Type::Int { range: None } => "int".into(),
+        Type::Int { range: None } => width.map_or("int", FixedWidth::name).into(),
         Type::U64 => "u64".into(),
         Type::Int { range: Some((lo, hi)) } => format!("int({lo}..={hi})"),
         Type::Enum { name, .. } => name.clone(),
