@@ -88,7 +88,7 @@ pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
         Op::Update { at, update, .. } => {
             address(at, visit);
             match update {
-                Update::Cas { expected, new } => {
+                Update::Cas { expected, new, .. } => {
                     visit(expected);
                     visit(new);
                 }

@@ -64,7 +64,7 @@ pub mod violation;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use expr::{BinOp, Expr, Fault, UnOp, WideOp};
 pub use ids::{Domain, Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
-pub use op::{Access, Address, FenceKinds, MemoryOp, Op, Pointer, Update};
+pub use op::{Access, Address, CasResult, FenceKinds, MemoryOp, Op, Pointer, Update};
 pub use operations::{Consistency, Operation, Operations};
 pub use place::Place;
 pub use placement::{Atom, Barrier, Placement, WrittenFences};

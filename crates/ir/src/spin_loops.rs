@@ -14,11 +14,12 @@
 //! inside the block, so the loop never ends.
 
 use crate::dominators::FlowGraph;
-use crate::expr::{Expr, UnOp};
+use crate::expr::{BinOp, Expr, UnOp};
 use crate::flow::{self, successors};
 use crate::ids::{Pc, Reg, ThreadId};
-use crate::op::{Op, Update};
+use crate::op::{CasResult, Op, Update};
 use crate::program::{Problem, Stmt, Thread};
+use crate::value::Value;
 use std::collections::BTreeSet;
 
 /// A problem whose spin loops are cut, or kept by [`keep_spin_loops`].
@@ -280,9 +281,11 @@ impl<'a> Loops<'a> {
                 | Op::Assert(_)
                 | Op::Fence(_)
                 | Op::Drain(_) => true,
-                Op::Update { reg: Some(reg), update: Update::Cas { .. }, .. } => {
+                Op::Update {
+                    reg: Some(reg), update: Update::Cas { expected, result, .. }, ..
+                } => {
                     // A success that returns through fences stays in the loop, too.
-                    success_target(thread, *at, *reg)
+                    success_target(thread, *at, *reg, expected, *result)
                         .is_some_and(|to| !after_fences(thread, to).any(inside))
                 }
                 Op::Update { .. }
@@ -327,17 +330,50 @@ fn may_access_nothing(thread: &Thread, inside: impl Fn(Pc) -> bool, head: Pc, la
 }
 
 /// Returns the successor of a successful compare-and-swap at `pc`, if the next statement with an
-/// effect is a branch on its result.
-fn success_target(thread: &Thread, pc: Pc, result: Reg) -> Option<Pc> {
+/// effect is a branch whose direction follows from the success.
+fn success_target(
+    thread: &Thread,
+    pc: Pc,
+    reg: Reg,
+    expected: &Expr<Reg>,
+    result: CasResult,
+) -> Option<Pc> {
     let next = thread.stmt(pc).next;
     let branch = after_fences(thread, next).last().unwrap_or(next);
     let Op::Branch { cond, then, otherwise } = &thread.stmt(branch).op else { return None };
-    let result = Expr::Var(result);
-    if *cond == result {
-        return Some(*then);
+    let on_success = match result {
+        CasResult::Success => Some(1),
+        CasResult::Old => expected.as_const(),
+    };
+    let holds = match on_success {
+        Some(value) => truth(cond, reg, value),
+        None => compares(cond, reg, expected),
+    };
+    holds.map(|holds| if holds { *then } else { *otherwise })
+}
+
+/// Returns the truth value of a condition if a register has a value. None if it reads others.
+fn truth(cond: &Expr<Reg>, reg: Reg, value: Value) -> Option<bool> {
+    let mut reads_only_it = true;
+    cond.for_each_var(&mut |other| reads_only_it &= *other == reg);
+    let result = cond.eval(&|_: &Reg| value).ok()?;
+    reads_only_it.then_some(result != 0)
+}
+
+/// Returns the truth value of a condition if a register has the value of an expression, for
+/// conditions that compare the two. None if the register is a part of the expression.
+fn compares(cond: &Expr<Reg>, reg: Reg, value: &Expr<Reg>) -> Option<bool> {
+    let mut is_read = false;
+    value.for_each_var(&mut |other| is_read |= *other == reg);
+    match cond {
+        Expr::Unary(UnOp::Not, inner) => compares(inner, reg, value).map(|holds| !holds),
+        Expr::Binary(op @ (BinOp::Eq | BinOp::Ne), a, b) => {
+            let (found, value) = (&Expr::Var(reg), value);
+            let is_both = (&**a, &**b) == (found, value) || (&**a, &**b) == (value, found);
+            (is_both && !is_read).then_some(*op == BinOp::Eq)
+        }
+        _ => None,
     }
-    let Expr::Unary(UnOp::Not, inner) = cond else { return None };
-    (**inner == result).then_some(*otherwise)
 }
 
 #[cfg(test)]
@@ -358,7 +394,7 @@ mod tests {
         let code = ops.iter().map(stmt).collect();
         let register = Register { name: "r".into(), ty: Type::Int { range: None } };
         let location = Location { name: "x".into(), ty: Type::Int { range: None }, init: 0 };
-        let thread = Thread { name: "p".into(), registers: vec![register], code };
+        let thread = Thread { name: "p".into(), registers: vec![register.clone(), register], code };
         Problem {
             program: Program {
                 locations: vec![location],
@@ -427,7 +463,7 @@ mod tests {
         let cas = |reg| Op::Update {
             reg,
             at: Address::fixed(Loc(0)),
-            update: Update::Cas { expected: Expr::Const(0), new: Expr::Const(1) },
+            update: Update::cas(Expr::Const(0), Expr::Const(1)),
         };
         let out = until(Expr::Var(Reg(0)), 2);
         assert!(has_spin_loop(&problem(&[(cas(Some(Reg(0))), 1), (out, 0), (Op::Halt, 0)])));
@@ -438,5 +474,31 @@ mod tests {
         let through_fence =
             problem(&[(cas(Some(Reg(0))), 1), (back, 0), (Op::Halt, 0), (fence, 0)]);
         assert!(!has_spin_loop(&through_fence));
+    }
+
+    #[test]
+    fn a_loop_that_retries_a_failed_cmpxchg_is_a_spin_loop() {
+        let is_spin_loop = |expected: Expr<Reg>, cond: Expr<Reg>| {
+            let update = Update::Cas { expected, new: Expr::Const(7), result: CasResult::Old };
+            let op = Op::Update { reg: Some(Reg(0)), at: Address::fixed(Loc(0)), update };
+            has_spin_loop(&problem(&[(op, 1), (until(cond, 2), 0), (Op::Halt, 0)]))
+        };
+        let found = || Expr::Var(Reg(0));
+        let compare = |op, with| Expr::Binary(op, Box::new(found()), Box::new(with));
+        let not = |inner| Expr::Unary(UnOp::Not, Box::new(inner));
+        let three = || Expr::Const(3);
+        assert!(is_spin_loop(three(), compare(BinOp::Eq, three())));
+        assert!(is_spin_loop(three(), not(compare(BinOp::Ne, three()))));
+        assert!(is_spin_loop(Expr::Const(0), not(found())));
+        // A success stays in the loop.
+        assert!(!is_spin_loop(three(), compare(BinOp::Ne, three())));
+        assert!(!is_spin_loop(Expr::Const(0), found()));
+        let other = || Expr::Var(Reg(1));
+        assert!(is_spin_loop(other(), compare(BinOp::Eq, other())));
+        assert!(is_spin_loop(other(), not(compare(BinOp::Ne, other()))));
+        assert!(!is_spin_loop(other(), compare(BinOp::Ne, other())));
+        assert!(!is_spin_loop(other(), compare(BinOp::Eq, Expr::Const(0))));
+        // The found value becomes the expected one, so iterations differ.
+        assert!(!is_spin_loop(found(), compare(BinOp::Eq, found())));
     }
 }

@@ -135,7 +135,7 @@ fn values(op: &mut Op) -> Vec<&mut Expr<Reg>> {
         Op::Branch { cond, .. } => vec![cond],
         Op::Assume(cond) | Op::Assert(cond) => vec![cond],
         Op::Update { update, .. } => match update {
-            Update::Cas { expected, new } => vec![expected, new],
+            Update::Cas { expected, new, .. } => vec![expected, new],
             Update::Swap { new } => vec![new],
             Update::Add { by, .. } | Update::Bits { by, .. } => vec![by],
         },
