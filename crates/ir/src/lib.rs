@@ -57,6 +57,7 @@ pub mod span;
 pub mod spin_loops;
 pub mod store_buffers;
 pub mod text;
+pub mod unwind;
 pub mod validate;
 pub mod value;
 pub mod violation;

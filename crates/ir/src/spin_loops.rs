@@ -25,29 +25,37 @@ use std::collections::BTreeSet;
 /// A problem whose spin loops are cut, or kept by [`keep_spin_loops`].
 #[derive(Clone, Debug)]
 pub struct SpinAssumed {
-    /// The transformed problem. The program counters of the original problem remain valid.
+    /// The transformed problem. Unless it is unrolled, the program counters of the original problem
+    /// remain valid.
     pub problem: Problem,
     /// The original problem.
     pub original: Problem,
+    /// Indexed by thread: the first bound point of [`unwind`](crate::unwind::unwind). The bound
+    /// points are before the cut points.
+    pub(crate) bound_points: Vec<Pc>,
     /// Indexed by thread: the first cut point. All statements from there on are cut points.
-    cut_points: Vec<Pc>,
-    /// By thread and cut point: where the original thread continues.
-    continuations: Vec<Vec<Pc>>,
+    pub(crate) cut_points: Vec<Pc>,
+    /// By thread and program counter: where the original thread is.
+    pub(crate) origins: Vec<Vec<Pc>>,
 }
 
 impl SpinAssumed {
     /// Returns the program counter of the original thread. A thread at a cut point continues its
     /// loop there.
     pub fn original_pc(&self, thread: ThreadId, pc: Pc) -> Pc {
-        let first = self.cut_points[thread.index()].index();
-        let continuation = pc.index().checked_sub(first);
-        continuation.map_or(pc, |at| self.continuations[thread.index()][at])
+        self.origins[thread.index()][pc.index()]
     }
 
     /// Returns whether a program counter is a cut point: the thread has failed a spin iteration.
     #[inline]
     pub fn is_cut_point(&self, thread: ThreadId, pc: Pc) -> bool {
         pc >= self.cut_points[thread.index()]
+    }
+
+    /// Returns whether a program counter is a bound point: the thread would begin another iteration
+    /// of an unrolled loop.
+    pub fn is_bound_point(&self, thread: ThreadId, pc: Pc) -> bool {
+        (self.bound_points[thread.index()]..self.cut_points[thread.index()]).contains(&pc)
     }
 
     /// Returns whether a spin loop of some thread is cut.
@@ -74,7 +82,7 @@ impl SpinAssumed {
 
 /// Returns whether a statement is `assume(false)`. A cut point is its own successor, but control
 /// never passes it.
-fn is_assume_false(thread: &Thread, at: usize) -> bool {
+pub(crate) fn is_assume_false(thread: &Thread, at: usize) -> bool {
     matches!(thread.code[at].op, Op::Assume(Expr::Const(0)))
 }
 
@@ -83,10 +91,10 @@ fn is_assume_false(thread: &Thread, at: usize) -> bool {
 pub fn spin_assume(problem: &Problem, outcomes: bool) -> SpinAssumed {
     let mut cut = problem.clone();
     let mut cut_points = Vec::new();
-    let mut continuations = Vec::new();
+    let mut origins = Vec::new();
     for (at, thread) in cut.program.threads.iter_mut().enumerate() {
         cut_points.push(Pc::from_index(thread.code.len()));
-        let mut continues_at = Vec::new();
+        let mut thread_origins: Vec<Pc> = (0..thread.code.len()).map(Pc::from_index).collect();
         let live = flow::live_registers(
             thread,
             &[],
@@ -106,22 +114,26 @@ pub fn spin_assume(problem: &Problem, outcomes: bool) -> SpinAssumed {
             } else {
                 &mut from.next
             };
-            continues_at.push(std::mem::replace(successor, cut_point));
+            thread_origins.push(std::mem::replace(successor, cut_point));
             thread.code.push(stmt);
         }
-        continuations.push(continues_at);
+        origins.push(thread_origins);
     }
-    SpinAssumed { problem: cut, original: problem.clone(), cut_points, continuations }
+    let bound_points = cut_points.clone();
+    SpinAssumed { problem: cut, original: problem.clone(), bound_points, cut_points, origins }
 }
 
 /// Keeps the spin loops of all threads: there are no cut points, and failed iterations are taken.
 pub fn keep_spin_loops(problem: &Problem) -> SpinAssumed {
     let threads = &problem.program.threads;
+    let ends: Vec<Pc> = threads.iter().map(|thread| Pc::from_index(thread.code.len())).collect();
+    let origins = |thread: &Thread| (0..thread.code.len()).map(Pc::from_index).collect();
     SpinAssumed {
         problem: problem.clone(),
         original: problem.clone(),
-        cut_points: threads.iter().map(|thread| Pc::from_index(thread.code.len())).collect(),
-        continuations: vec![Vec::new(); threads.len()],
+        bound_points: ends.clone(),
+        cut_points: ends,
+        origins: threads.iter().map(origins).collect(),
     }
 }
 
@@ -372,7 +384,9 @@ fn compares(cond: &Expr<Reg>, reg: Reg, value: &Expr<Reg>) -> Option<bool> {
             let is_both = (&**a, &**b) == (found, value) || (&**a, &**b) == (value, found);
             (is_both && !is_read).then_some(*op == BinOp::Eq)
         }
-        _ => None,
+        Expr::Const(_) | Expr::Var(_) | Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => {
+            None
+        }
     }
 }
 
