@@ -3,7 +3,7 @@
 //! Source: the book's page "Semantics". Address faults that depend only on registers are reported
 //! even if the statement is not enabled: they persist until it is enabled.
 
-use fencepost_ir::{Address, Expr, Fault, Loc, Op, Pointer, Reg, Thread, Update, Value};
+use fencepost_ir::{Address, CasResult, Expr, Fault, Loc, Op, Pointer, Reg, Thread, Update, Value};
 
 use crate::buffer::Rules;
 use crate::format::{CertState, CertThread, Model};
@@ -254,9 +254,10 @@ fn apply_update(
 ) -> Result<(Option<Value>, Value), Fault> {
     let value = |expr: &Expr<Reg>| evaluate(thread, expr);
     Ok(match update {
-        Update::Cas { expected, new } => {
+        Update::Cas { expected, new, result } => {
             let (expected, new) = (value(expected)?, value(new)?);
-            if old == expected { (Some(new), 1) } else { (None, 0) }
+            let (written, succeeds) = if old == expected { (Some(new), 1) } else { (None, 0) };
+            (written, if *result == CasResult::Old { old } else { succeeds })
         }
         Update::Swap { new } => (Some(value(new)?), old),
         Update::Add { by, wrap: None } => {

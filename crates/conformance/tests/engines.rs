@@ -167,7 +167,7 @@ fn claim(kind: &'static str, verdict: &Verdict) -> Option<(&'static str, u32)> {
         Claimed::Buffers => inconclusive.clean_up_to()?,
         Claimed::BuffersUpTo(bound) | Claimed::Preemptions(bound) => bound,
         Claimed::Contexts(Bound::Switches(bound) | Bound::Ages(bound)) => bound,
-        Claimed::Source(_) => return None,
+        Claimed::Source(_) | Claimed::Iterations(_) => return None,
     };
     Some((kind, bound))
 }

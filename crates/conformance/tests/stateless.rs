@@ -8,6 +8,7 @@
 //! - [`reproducibility`]: the same answer for every number of threads and after a resumption.
 //! - [`preemption_bounds`]: bounds on preemptions.
 //! - [`robustness_arm`]: verdicts from SC states in the portfolio.
+//! - [`unwinding`]: bounds on iterations.
 //!
 //! Direction: both under SC. Under TSO and PSO the engine may be inconclusive. Programs that are
 //! too large are skipped. So every test counts its comparisons and fails if there are too few.
@@ -21,3 +22,4 @@ mod preemption_bounds;
 mod queries;
 mod reproducibility;
 mod robustness_arm;
+mod unwinding;

@@ -40,6 +40,9 @@ pub struct Settings {
     pub shortest: bool,
     /// How many violations to return if the search finds several at the same depth.
     pub traces: usize,
+    /// For the engine `stateless`, and `robust` with that method: how often each loop may go back to
+    /// its start. None: there is no bound.
+    pub unwind: Option<u32>,
     /// Whether a certificate is to be written. Then a portfolio uses only methods whose result
     /// shows which abstraction is fine enough for the certificate.
     pub certifiable: bool,
@@ -55,6 +58,7 @@ impl Default for Settings {
             fixed_buffer: None,
             shortest: true,
             traces: 1,
+            unwind: None,
             certifiable: false,
         }
     }

@@ -32,7 +32,9 @@ use crate::evidence::{Evidence, Witness};
 use crate::explicit::Explicit;
 use crate::stateless::saved::SavedExploration;
 use crate::stateless::system::{ExplorationOptions, ExplorationResult, Finding, StopAt};
-use crate::stateless::{Schedules, coverage, explore, explore_from, max_events};
+use crate::stateless::{
+    Schedules, coverage, explore, explore_from, max_events, too_large, unrolled,
+};
 use crate::verdict::{
     Bound, Explored, Findings, InconclusiveReason, ReplayResult, Unsupported, Verdict, gap, judge,
 };
@@ -115,7 +117,13 @@ impl Engine for Robust {
             return undecided(Unsupported::Frees, Decider::Stateless);
         }
         let problem = task.problem.safety();
-        let spin_assumed = self.definition.spin_assumed(&problem);
+        let mut spin_assumed = self.definition.spin_assumed(&problem);
+        if self.method == RobustMethod::Stateless {
+            match unrolled(spin_assumed, settings) {
+                Some(unrolled) => spin_assumed = unrolled,
+                None => return too_large(),
+            }
+        }
         let task = Task { problem: &problem, ..task };
         let query = Query { task, spin_assumed: &spin_assumed, model, settings, budget };
         match self.method {
@@ -290,7 +298,7 @@ impl Query<'_> {
             let result = self.explore(Schedules::Preemptions(bound), self.settings, u64::MAX);
             let exhausted = !result.counts.bounded;
             let runs_out = coverage(&result) != Coverage::Bounded;
-            if runs_out && (exhausted || result.found.is_some() || result.stopped.is_some()) {
+            if exhausted || runs_out && (result.found.is_some() || result.stopped.is_some()) {
                 let mut answer = self.answer_from(result);
                 if let (Some(_), Some(clean)) = (answer.verdict.inconclusive(), clean) {
                     answer.verdict = answer.verdict.weakened(preemption_bound(clean));
@@ -345,11 +353,15 @@ impl Query<'_> {
             depth: result.counts.longest as u32,
             ..Statistics::default()
         };
-        // The bound is on preemptions. The caller replaces the number.
+        // If the bound is on preemptions, the caller replaces the number.
+        let bound = match self.settings.unwind {
+            Some(iterations) if result.reaches_bound => Bound::Iterations(iterations),
+            Some(_) | None => Bound::Preemptions(0),
+        };
         let explored = if coverage == Coverage::Exhaustive && result.variants_incomplete {
             Explored::Unsupported(Unsupported::Model)
         } else {
-            Explored::of(coverage, Bound::Preemptions(0), self.budget.cancel)
+            Explored::of(coverage, bound, self.budget.cancel)
         };
         let witness = |at| {
             let trace =

@@ -7,7 +7,7 @@
 //! [`fencepost_explore`] chooses the executions: one for each trace, or all interleavings with few
 //! preemptions. This module is the system that it explores. The system feeds the robustness monitor
 //! and checks properties. Spin loops are replaced by assumptions. Direction: exact. With a bound on
-//! preemptions or on the length of executions, it is an under-approximation.
+//! preemptions, on iterations or on the length of executions, it is an under-approximation.
 //!
 //! - [`system`]: the machine as a system to explore.
 //! - [`path`]: one execution, as a path that grows and shrinks.
@@ -31,6 +31,7 @@ use crate::sc::{ScMachine, sc_machine};
 use crate::verdict::{InconclusiveReason, Unsupported, Verdict, gap};
 use fencepost_explore::{Exploration, Findings, OpenTree, StopReason, are_valid_traces};
 use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
+use fencepost_ir::unwind::unwind;
 use fencepost_ir::{Op, Problem, grace_period};
 use fencepost_models::catalog::ModelKind;
 use fencepost_models::machine::choice::Choices;
@@ -72,7 +73,9 @@ impl Engine for Stateless {
         if task.problem.requires_progress() {
             return undecided(Unsupported::Progress, Decider::Stateless);
         }
-        let spin_assumed = spin_assume(task.problem, false);
+        let Some(spin_assumed) = explored_problem(task.problem, false, settings) else {
+            return too_large();
+        };
         let ask = |model| {
             let query = Query { task, spin_assumed: &spin_assumed, model, settings, budget };
             match self.preemptions {
@@ -118,7 +121,9 @@ impl Engine for Stateless {
         if grace_period::occurs(&task.problem.program) {
             return undecided(Unsupported::GracePeriods, Decider::Stateless);
         }
-        let spin_assumed = spin_assume(task.problem, true);
+        let Some(spin_assumed) = explored_problem(task.problem, true, settings) else {
+            return too_large();
+        };
         let query = Query { task, spin_assumed: &spin_assumed, model: None, settings, budget };
         let options = ExplorationOptions {
             monitored: None,
@@ -220,6 +225,29 @@ pub fn count_executions(
     }
 }
 
+/// Returns the problem that is explored: spin loops are cut and, with a bound on iterations, other
+/// loops are unrolled. None if it becomes too large.
+pub(crate) fn explored_problem(
+    problem: &Problem,
+    outcomes: bool,
+    settings: Settings,
+) -> Option<SpinAssumed> {
+    unrolled(spin_assume(problem, outcomes), settings)
+}
+
+/// Unrolls loops if there is a bound on iterations. None if the problem becomes too large.
+pub(crate) fn unrolled(spin_assumed: SpinAssumed, settings: Settings) -> Option<SpinAssumed> {
+    match settings.unwind {
+        Some(iterations) => unwind(&spin_assumed, iterations),
+        None => Some(spin_assumed),
+    }
+}
+
+/// Returns the answer for a problem that is too large when it is unrolled.
+pub(crate) fn too_large() -> Answer {
+    undecided(Unsupported::TooManyIterations, Decider::Stateless)
+}
+
 /// Returns the limit on the events of an execution.
 pub(crate) fn max_events(spin_assumed: &SpinAssumed, settings: Settings) -> usize {
     let max_events = if spin_assumed.has_loops() { MAX_EVENTS_WITH_LOOPS } else { MAX_EVENTS };
@@ -234,7 +262,7 @@ pub(crate) fn coverage(result: &ExplorationResult) -> Coverage {
         Coverage::Found
     } else if result.counts.cut > 0 {
         Coverage::Cut(Stop::Depth)
-    } else if result.counts.bounded {
+    } else if result.counts.bounded || result.reaches_bound {
         Coverage::Bounded
     } else {
         Coverage::Exhaustive

@@ -130,6 +130,8 @@ pub enum Bound {
     BuffersUpTo(u32),
     /// This number of preemptions.
     Preemptions(u32),
+    /// This number of iterations of each loop.
+    Iterations(u32),
     /// The bound of a translation to SC.
     Contexts(contexts::Bound),
     /// A bound of the front end that some run reaches, in words.
@@ -165,6 +167,8 @@ pub enum Unsupported {
     /// The engine checks SC runs, and an invariant relates control points to memory: a thread may
     /// arrive at a control point while its stores are pending.
     ControlPoints,
+    /// The program is too large if its loops are unrolled this often.
+    TooManyIterations,
     /// `init` cannot finish, so nothing was checked.
     NoInitialState,
     /// No run ends, so the conditions on final states were checked on nothing.
@@ -193,6 +197,7 @@ impl Unsupported {
             | Unsupported::HangsUnchecked
             | Unsupported::HangsOfValues
             | Unsupported::Progress
+            | Unsupported::TooManyIterations
             | Unsupported::NoInitialState
             | Unsupported::NoFinalState
             | Unsupported::NoResults => false,
@@ -239,6 +244,7 @@ impl Unsupported {
             Unsupported::ControlPoints => {
                 "SC runs do not decide an invariant with `at` and a variable under this model"
             }
+            Unsupported::TooManyIterations => "the program is too large with so many iterations",
             Unsupported::NoInitialState => "no run starts: `init` cannot finish",
             Unsupported::NoFinalState => {
                 "no run ends: the conditions on final states were checked on nothing"

@@ -234,6 +234,12 @@ pub(crate) struct Check {
     #[arg(long, value_name = "N")]
     pub(crate) preemptions: Option<u32>,
 
+    /// Let each loop go back to its start at most N times for each time a thread enters it, and cut
+    /// executions that go on. If some do, the verdict names the bound. Spin loops need no bound.
+    /// Requires `--engine stateless`
+    #[arg(long, value_name = "N")]
+    pub(crate) unwind: Option<u32>,
+
     /// Write the possible contents of each thread's store buffer at each statement into this
     /// directory, as Graphviz files; requires `--engine automata`
     #[arg(long, value_name = "DIR")]

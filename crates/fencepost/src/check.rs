@@ -1,5 +1,7 @@
 //! `fencepost check`: checks programs under memory models and prints verdicts and traces.
 
+mod engine_options;
+
 use crate::args::{CPrograms, Check, DataRaceMode, EngineName, Format, Search};
 use crate::data_races::describe_data_race;
 use crate::exit::Exit;
@@ -40,6 +42,8 @@ pub(crate) struct Batch {
     pub(crate) certificate: Option<PathBuf>,
     /// What a data race is. None: the command does not look for data races.
     pub(crate) data_races: Option<DataRaceMode>,
+    /// How often each loop may go back to its start.
+    pub(crate) unwind: Option<u32>,
     /// The directory for the automata of buffer contents.
     pub(crate) dot: Option<PathBuf>,
     pub(crate) all_traces: bool,
@@ -49,67 +53,6 @@ pub(crate) struct Batch {
     /// Show spurious runs: runs of an abstract model that the exact model does not have.
     pub(crate) spurious: bool,
     pub(crate) quiet: bool,
-}
-
-impl Check {
-    /// Returns the engine that the options select, or an option that does not fit the engine, with
-    /// a message.
-    fn engine(&self) -> Result<EngineChoice, (&'static str, String)> {
-        let refuse =
-            |option: &'static str, message: &str| Err((option, format!("{option}{message}")));
-        if self.abstraction.is_given() && self.engine != EngineName::Abstraction {
-            let message = "--domain and --k require --engine abstraction";
-            return Err(("--domain", message.into()));
-        }
-        if self.preemptions.is_some() && self.engine != EngineName::Stateless {
-            return refuse("--preemptions", " requires --engine stateless");
-        }
-        if let Some(option) = self.bound.given()
-            && self.engine != EngineName::Translate
-        {
-            return refuse(option, " requires --engine translate");
-        }
-        if self.dot.is_some() && self.engine != EngineName::Automata {
-            return refuse("--dot", " requires --engine automata");
-        }
-        let supports_values = match self.engine {
-            EngineName::Auto
-            | EngineName::Explicit
-            | EngineName::Abstraction
-            | EngineName::Automata => true,
-            EngineName::Stateless | EngineName::Translate => false,
-        };
-        if !self.values.is_empty() && !supports_values {
-            let message = " requires --engine auto, explicit, abstraction or automata";
-            return refuse("--abstract", message);
-        }
-        if !self.values.is_empty() && self.certificate.is_some() {
-            return refuse("--certificate", " is not supported with --abstract");
-        }
-        if !self.values.is_empty() && self.dot.is_some() {
-            return refuse("--dot", " is not supported with --abstract");
-        }
-        let (domain, k) = self.abstraction.choice().map_err(|message| ("--k", message))?;
-        Ok(match self.engine {
-            EngineName::Auto => EngineChoice::Auto,
-            EngineName::Explicit => EngineChoice::Explicit,
-            EngineName::Abstraction => EngineChoice::Abstraction { domain, k },
-            EngineName::Automata => EngineChoice::Automata,
-            EngineName::Stateless => EngineChoice::Stateless { preemptions: self.preemptions },
-            EngineName::Translate => EngineChoice::Translate { bound: self.bound.bound() },
-        })
-    }
-}
-
-impl Check {
-    /// Returns the value abstraction that the options select, if any.
-    fn values(&self) -> Result<Option<Values>, (&'static str, String)> {
-        let mut values = Values::default();
-        for text in &self.values {
-            values.add(text).map_err(|error| ("--abstract", format!("--abstract: {error}")))?;
-        }
-        Ok((!self.values.is_empty()).then_some(values))
-    }
 }
 
 /// Checks every program under every model.
@@ -130,6 +73,7 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         trace_dir: options.trace_dir.clone(),
         certificate: options.certificate.clone(),
         data_races: Some(options.data_races),
+        unwind: options.unwind,
         dot: options.dot.clone(),
         all_traces: options.all_traces,
         witness: options.witness,
@@ -169,7 +113,11 @@ pub(crate) fn run_with(
         fixed_buffer: search.buffer.is_some(),
         models,
         engine,
-        settings: Settings { certifiable: batch.certificate.is_some(), ..settings(search) },
+        settings: Settings {
+            unwind: batch.unwind,
+            certifiable: batch.certificate.is_some(),
+            ..settings(search)
+        },
         session: Session::new(&search.limits, batch.quiet),
         output,
         shows_traces: !quiet,

@@ -65,7 +65,8 @@ pub(crate) const ROBUST_HELP: &str = "\
 Exit codes:
    0  every program is robust under every model; with --infer: fences make it robust
   10  a run is not sequentially consistent, or a property is violated under SC
-   5  no answer within the limits, or only up to a number of preemptions (0 with --accept-bounded)
+   5  no answer within the limits, or only up to a number of preemptions or iterations (0 with
+      --accept-bounded)
    4  nothing was checked
    2  wrong usage, or an input that cannot be used
    6  an internal error of Fencepost: please report it";

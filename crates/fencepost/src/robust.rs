@@ -56,6 +56,12 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N")]
     preemptions: Option<u32>,
 
+    /// Let each loop go back to its start at most N times for each time a thread enters it, and cut
+    /// executions that go on. If some do, the verdict names the bound. Spin loops need no bound.
+    /// Requires `--engine stateless`
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    unwind: Option<u32>,
+
     /// Count every read, also in failed iterations of spin loops (the definition of the papers)
     #[arg(long, conflicts_with = "resume")]
     strict: bool,
@@ -68,7 +74,8 @@ pub(crate) struct Options {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// Exit with 0 also if "no violation up to N preemptions" is the strongest result
+    /// Exit with 0 also if "no violation up to N preemptions" or "iterations of each loop" is the
+    /// strongest result
     #[arg(long)]
     accept_bounded: bool,
 
@@ -152,6 +159,11 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
         output.error("--preemptions cannot be combined with --engine attack");
         return Exit::Unusable;
     }
+    let is_stateless = options.engine == By::Stateless && options.preemptions.is_none();
+    if options.unwind.is_some() && (!is_stateless || options.infer) {
+        output.error("--unwind requires --engine stateless, without --preemptions and --infer");
+        return Exit::Unusable;
+    }
     if options.infer {
         return run_infer(options, output);
     }
@@ -194,6 +206,7 @@ impl Options {
             format: self.format,
             accept_bounded: self.accept_bounded,
             trace_dir: self.trace_dir.clone(),
+            unwind: self.unwind,
             all_traces: self.all_traces,
             quiet: self.quiet,
             ..Batch::default()

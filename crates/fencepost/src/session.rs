@@ -165,6 +165,7 @@ pub(crate) fn settings(search: &Search) -> Settings {
         fixed_buffer: search.buffer,
         shortest: true,
         traces: 1,
+        unwind: None,
         certifiable: false,
     }
 }

@@ -88,7 +88,7 @@ pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
         Op::Update { at, update, .. } => {
             address(at, visit);
             match update {
-                Update::Cas { expected, new } => {
+                Update::Cas { expected, new, .. } => {
                     visit(expected);
                     visit(new);
                 }
@@ -122,7 +122,7 @@ pub fn values_mut(op: &mut Op) -> Vec<&mut Expr<Reg>> {
         Op::Assign { expr, .. } | Op::Store { value: expr, .. } => vec![expr],
         Op::Branch { cond, .. } | Op::Assume(cond) | Op::Assert(cond) => vec![cond],
         Op::Update { update, .. } => match update {
-            Update::Cas { expected, new } => vec![expected, new],
+            Update::Cas { expected, new, .. } => vec![expected, new],
             Update::Swap { new } => vec![new],
             Update::Add { by, .. } | Update::Bits { by, .. } => vec![by],
         },

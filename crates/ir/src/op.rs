@@ -79,13 +79,14 @@ impl Address {
 /// An atomic read-modify-write of one location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Update {
-    /// Compare and swap: writes `new` if the old value equals `expected`. Yields 1 on success, else
-    /// 0.
+    /// Compare and swap: writes `new` if the old value equals `expected`. If not, it only reads.
     Cas {
         /// The value to compare with.
         expected: Expr<Reg>,
         /// The value to write.
         new: Expr<Reg>,
+        /// What it yields.
+        result: CasResult,
     },
     /// Writes `new`. Yields the old value.
     Swap {
@@ -107,6 +108,22 @@ pub enum Update {
         /// The other operand.
         by: Expr<Reg>,
     },
+}
+
+impl Update {
+    /// Returns a compare-and-swap that yields whether it succeeds.
+    pub fn cas(expected: Expr<Reg>, new: Expr<Reg>) -> Update {
+        Update::Cas { expected, new, result: CasResult::Success }
+    }
+}
+
+/// What a compare-and-swap yields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CasResult {
+    /// 1 if it succeeds, else 0.
+    Success,
+    /// The old value. It succeeds if this is the expected value.
+    Old,
 }
 
 /// The kinds of a fence. Each kind, such as store-load, orders every access of its first sort

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::expr::{BinOp, Expr};
 use crate::ids::{Loc, Reg};
-use crate::op::{Address, Op, Update};
+use crate::op::{Address, CasResult, Op, Update};
 use crate::program::{Program, Thread};
 use crate::value::{Value, wrap_into};
 
@@ -109,7 +109,10 @@ impl Facts {
                     combinations(&old, &value(by), |a, b| op.apply(a, b).ok())
                 };
                 let (new, yields) = match update {
-                    Update::Cas { new, .. } => (value(new), Some(BTreeSet::from([0, 1]))),
+                    Update::Cas { new, result: CasResult::Success, .. } => {
+                        (value(new), Some(BTreeSet::from([0, 1])))
+                    }
+                    Update::Cas { new, result: CasResult::Old, .. } => (value(new), old.clone()),
                     Update::Swap { new } => (value(new), old.clone()),
                     Update::Add { by, wrap: None } => (combine(BinOp::Add, by), old.clone()),
                     Update::Add { by, wrap: Some(range) } => {

@@ -22,7 +22,7 @@ use crate::flow;
 use crate::ids::{Loc, Pc, Reg};
 pub use crate::interval::Range;
 use crate::interval::{binary, interval, join, meet, refine};
-use crate::op::{Address, Op, Update};
+use crate::op::{Address, CasResult, Op, Update};
 use crate::program::{Program, Stmt, Thread};
 use crate::value::{INT_LIMITS, Type, Value};
 
@@ -227,7 +227,13 @@ impl<'p> Analysis<'p> {
                 for loc in footprint(program, at) {
                     let old = locations[loc.index()].range;
                     let (new, result) = match update {
-                        Update::Cas { new, .. } => (interval(new, registers), (0, 1)),
+                        Update::Cas { new, result, .. } => {
+                            let yields = match result {
+                                CasResult::Success => (0, 1),
+                                CasResult::Old => old,
+                            };
+                            (interval(new, registers), yields)
+                        }
                         Update::Swap { new } => (interval(new, registers), old),
                         Update::Add { wrap: Some(range), .. } => (*range, old),
                         Update::Add { by, wrap: None } => {

@@ -14,39 +14,48 @@
 //! inside the block, so the loop never ends.
 
 use crate::dominators::FlowGraph;
-use crate::expr::{Expr, UnOp};
+use crate::expr::{BinOp, Expr, UnOp};
 use crate::flow::{self, successors};
 use crate::ids::{Pc, Reg, ThreadId};
-use crate::op::{Op, Update};
+use crate::op::{CasResult, Op, Update};
 use crate::program::{Problem, Stmt, Thread};
+use crate::value::Value;
 use std::collections::BTreeSet;
 
 /// A problem whose spin loops are cut, or kept by [`keep_spin_loops`].
 #[derive(Clone, Debug)]
 pub struct SpinAssumed {
-    /// The transformed problem. The program counters of the original problem remain valid.
+    /// The transformed problem. Unless it is unrolled, the program counters of the original problem
+    /// remain valid.
     pub problem: Problem,
     /// The original problem.
     pub original: Problem,
+    /// Indexed by thread: the first bound point of [`unwind`](crate::unwind::unwind). The bound
+    /// points are before the cut points.
+    pub(crate) bound_points: Vec<Pc>,
     /// Indexed by thread: the first cut point. All statements from there on are cut points.
-    cut_points: Vec<Pc>,
-    /// By thread and cut point: where the original thread continues.
-    continuations: Vec<Vec<Pc>>,
+    pub(crate) cut_points: Vec<Pc>,
+    /// By thread and program counter: where the original thread is.
+    pub(crate) origins: Vec<Vec<Pc>>,
 }
 
 impl SpinAssumed {
     /// Returns the program counter of the original thread. A thread at a cut point continues its
     /// loop there.
     pub fn original_pc(&self, thread: ThreadId, pc: Pc) -> Pc {
-        let first = self.cut_points[thread.index()].index();
-        let continuation = pc.index().checked_sub(first);
-        continuation.map_or(pc, |at| self.continuations[thread.index()][at])
+        self.origins[thread.index()][pc.index()]
     }
 
     /// Returns whether a program counter is a cut point: the thread has failed a spin iteration.
     #[inline]
     pub fn is_cut_point(&self, thread: ThreadId, pc: Pc) -> bool {
         pc >= self.cut_points[thread.index()]
+    }
+
+    /// Returns whether a program counter is a bound point: the thread would begin another iteration
+    /// of an unrolled loop.
+    pub fn is_bound_point(&self, thread: ThreadId, pc: Pc) -> bool {
+        (self.bound_points[thread.index()]..self.cut_points[thread.index()]).contains(&pc)
     }
 
     /// Returns whether a spin loop of some thread is cut.
@@ -73,7 +82,7 @@ impl SpinAssumed {
 
 /// Returns whether a statement is `assume(false)`. A cut point is its own successor, but control
 /// never passes it.
-fn is_assume_false(thread: &Thread, at: usize) -> bool {
+pub(crate) fn is_assume_false(thread: &Thread, at: usize) -> bool {
     matches!(thread.code[at].op, Op::Assume(Expr::Const(0)))
 }
 
@@ -82,10 +91,10 @@ fn is_assume_false(thread: &Thread, at: usize) -> bool {
 pub fn spin_assume(problem: &Problem, outcomes: bool) -> SpinAssumed {
     let mut cut = problem.clone();
     let mut cut_points = Vec::new();
-    let mut continuations = Vec::new();
+    let mut origins = Vec::new();
     for (at, thread) in cut.program.threads.iter_mut().enumerate() {
         cut_points.push(Pc::from_index(thread.code.len()));
-        let mut continues_at = Vec::new();
+        let mut thread_origins: Vec<Pc> = (0..thread.code.len()).map(Pc::from_index).collect();
         let live = flow::live_registers(
             thread,
             &[],
@@ -105,22 +114,26 @@ pub fn spin_assume(problem: &Problem, outcomes: bool) -> SpinAssumed {
             } else {
                 &mut from.next
             };
-            continues_at.push(std::mem::replace(successor, cut_point));
+            thread_origins.push(std::mem::replace(successor, cut_point));
             thread.code.push(stmt);
         }
-        continuations.push(continues_at);
+        origins.push(thread_origins);
     }
-    SpinAssumed { problem: cut, original: problem.clone(), cut_points, continuations }
+    let bound_points = cut_points.clone();
+    SpinAssumed { problem: cut, original: problem.clone(), bound_points, cut_points, origins }
 }
 
 /// Keeps the spin loops of all threads: there are no cut points, and failed iterations are taken.
 pub fn keep_spin_loops(problem: &Problem) -> SpinAssumed {
     let threads = &problem.program.threads;
+    let ends: Vec<Pc> = threads.iter().map(|thread| Pc::from_index(thread.code.len())).collect();
+    let origins = |thread: &Thread| (0..thread.code.len()).map(Pc::from_index).collect();
     SpinAssumed {
         problem: problem.clone(),
         original: problem.clone(),
-        cut_points: threads.iter().map(|thread| Pc::from_index(thread.code.len())).collect(),
-        continuations: vec![Vec::new(); threads.len()],
+        bound_points: ends.clone(),
+        cut_points: ends,
+        origins: threads.iter().map(origins).collect(),
     }
 }
 
@@ -280,9 +293,11 @@ impl<'a> Loops<'a> {
                 | Op::Assert(_)
                 | Op::Fence(_)
                 | Op::Drain(_) => true,
-                Op::Update { reg: Some(reg), update: Update::Cas { .. }, .. } => {
+                Op::Update {
+                    reg: Some(reg), update: Update::Cas { expected, result, .. }, ..
+                } => {
                     // A success that returns through fences stays in the loop, too.
-                    success_target(thread, *at, *reg)
+                    success_target(thread, *at, *reg, expected, *result)
                         .is_some_and(|to| !after_fences(thread, to).any(inside))
                 }
                 Op::Update { .. }
@@ -327,17 +342,52 @@ fn may_access_nothing(thread: &Thread, inside: impl Fn(Pc) -> bool, head: Pc, la
 }
 
 /// Returns the successor of a successful compare-and-swap at `pc`, if the next statement with an
-/// effect is a branch on its result.
-fn success_target(thread: &Thread, pc: Pc, result: Reg) -> Option<Pc> {
+/// effect is a branch whose direction follows from the success.
+fn success_target(
+    thread: &Thread,
+    pc: Pc,
+    reg: Reg,
+    expected: &Expr<Reg>,
+    result: CasResult,
+) -> Option<Pc> {
     let next = thread.stmt(pc).next;
     let branch = after_fences(thread, next).last().unwrap_or(next);
     let Op::Branch { cond, then, otherwise } = &thread.stmt(branch).op else { return None };
-    let result = Expr::Var(result);
-    if *cond == result {
-        return Some(*then);
+    let on_success = match result {
+        CasResult::Success => Some(1),
+        CasResult::Old => expected.as_const(),
+    };
+    let holds = match on_success {
+        Some(value) => truth(cond, reg, value),
+        None => compares(cond, reg, expected),
+    };
+    holds.map(|holds| if holds { *then } else { *otherwise })
+}
+
+/// Returns the truth value of a condition if a register has a value. None if it reads others.
+fn truth(cond: &Expr<Reg>, reg: Reg, value: Value) -> Option<bool> {
+    let mut reads_only_it = true;
+    cond.for_each_var(&mut |other| reads_only_it &= *other == reg);
+    let result = cond.eval(&|_: &Reg| value).ok()?;
+    reads_only_it.then_some(result != 0)
+}
+
+/// Returns the truth value of a condition if a register has the value of an expression, for
+/// conditions that compare the two. None if the register is a part of the expression.
+fn compares(cond: &Expr<Reg>, reg: Reg, value: &Expr<Reg>) -> Option<bool> {
+    let mut is_read = false;
+    value.for_each_var(&mut |other| is_read |= *other == reg);
+    match cond {
+        Expr::Unary(UnOp::Not, inner) => compares(inner, reg, value).map(|holds| !holds),
+        Expr::Binary(op @ (BinOp::Eq | BinOp::Ne), a, b) => {
+            let (found, value) = (&Expr::Var(reg), value);
+            let is_both = (&**a, &**b) == (found, value) || (&**a, &**b) == (value, found);
+            (is_both && !is_read).then_some(*op == BinOp::Eq)
+        }
+        Expr::Const(_) | Expr::Var(_) | Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => {
+            None
+        }
     }
-    let Expr::Unary(UnOp::Not, inner) = cond else { return None };
-    (**inner == result).then_some(*otherwise)
 }
 
 #[cfg(test)]
@@ -358,7 +408,7 @@ mod tests {
         let code = ops.iter().map(stmt).collect();
         let register = Register { name: "r".into(), ty: Type::Int { range: None } };
         let location = Location { name: "x".into(), ty: Type::Int { range: None }, init: 0 };
-        let thread = Thread { name: "p".into(), registers: vec![register], code };
+        let thread = Thread { name: "p".into(), registers: vec![register.clone(), register], code };
         Problem {
             program: Program {
                 locations: vec![location],
@@ -427,7 +477,7 @@ mod tests {
         let cas = |reg| Op::Update {
             reg,
             at: Address::fixed(Loc(0)),
-            update: Update::Cas { expected: Expr::Const(0), new: Expr::Const(1) },
+            update: Update::cas(Expr::Const(0), Expr::Const(1)),
         };
         let out = until(Expr::Var(Reg(0)), 2);
         assert!(has_spin_loop(&problem(&[(cas(Some(Reg(0))), 1), (out, 0), (Op::Halt, 0)])));
@@ -438,5 +488,31 @@ mod tests {
         let through_fence =
             problem(&[(cas(Some(Reg(0))), 1), (back, 0), (Op::Halt, 0), (fence, 0)]);
         assert!(!has_spin_loop(&through_fence));
+    }
+
+    #[test]
+    fn a_loop_that_retries_a_failed_cmpxchg_is_a_spin_loop() {
+        let is_spin_loop = |expected: Expr<Reg>, cond: Expr<Reg>| {
+            let update = Update::Cas { expected, new: Expr::Const(7), result: CasResult::Old };
+            let op = Op::Update { reg: Some(Reg(0)), at: Address::fixed(Loc(0)), update };
+            has_spin_loop(&problem(&[(op, 1), (until(cond, 2), 0), (Op::Halt, 0)]))
+        };
+        let found = || Expr::Var(Reg(0));
+        let compare = |op, with| Expr::Binary(op, Box::new(found()), Box::new(with));
+        let not = |inner| Expr::Unary(UnOp::Not, Box::new(inner));
+        let three = || Expr::Const(3);
+        assert!(is_spin_loop(three(), compare(BinOp::Eq, three())));
+        assert!(is_spin_loop(three(), not(compare(BinOp::Ne, three()))));
+        assert!(is_spin_loop(Expr::Const(0), not(found())));
+        // A success stays in the loop.
+        assert!(!is_spin_loop(three(), compare(BinOp::Ne, three())));
+        assert!(!is_spin_loop(Expr::Const(0), found()));
+        let other = || Expr::Var(Reg(1));
+        assert!(is_spin_loop(other(), compare(BinOp::Eq, other())));
+        assert!(is_spin_loop(other(), not(compare(BinOp::Ne, other()))));
+        assert!(!is_spin_loop(other(), compare(BinOp::Ne, other())));
+        assert!(!is_spin_loop(other(), compare(BinOp::Eq, Expr::Const(0))));
+        // The found value becomes the expected one, so iterations differ.
+        assert!(!is_spin_loop(found(), compare(BinOp::Eq, found())));
     }
 }

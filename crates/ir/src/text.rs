@@ -14,7 +14,7 @@ use std::fmt::{self, Display, Write};
 
 use crate::expr::{BinOp, Expr};
 use crate::ids::{Loc, Pc, PoolId, Reg, ThreadId};
-use crate::op::{Address, Op, Update};
+use crate::op::{Address, CasResult, Op, Update};
 use crate::program::{Problem, Program, Thread};
 use crate::property::{Observable, Property};
 use crate::value::Type;
@@ -125,8 +125,12 @@ fn operation(program: &Program, thread: &Thread, op: &Op) -> (&'static str, Stri
             let to = to.as_ref().map(|to| format!("{} = ", reg(to))).unwrap_or_default();
             let place = at(place);
             let update = match update {
-                Update::Cas { expected, new } => {
-                    format!("cas({place}, {}, {})", expr(expected), expr(new))
+                Update::Cas { expected, new, result } => {
+                    let name = match result {
+                        CasResult::Success => "cas",
+                        CasResult::Old => "cmpxchg",
+                    };
+                    format!("{name}({place}, {}, {})", expr(expected), expr(new))
                 }
                 Update::Swap { new } => format!("swap({place}, {})", expr(new)),
                 Update::Add { by, wrap: None } => format!("fetch_add({place}, {})", expr(by)),

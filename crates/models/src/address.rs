@@ -3,7 +3,7 @@
 
 use crate::shape::Shape;
 use crate::state::Memory;
-use fencepost_ir::{Address, BinOp, Fault, Loc, Reg, Update, Value, wrap_into};
+use fencepost_ir::{Address, BinOp, CasResult, Fault, Loc, Reg, Update, Value, wrap_into};
 
 /// Returns the location of an address; `read` returns the value of a register. A null reference or
 /// an index outside its array is a fault.
@@ -69,9 +69,14 @@ pub(crate) fn apply_update(
     read: &dyn Fn(&Reg) -> Value,
 ) -> Result<(Option<Value>, Value), Fault> {
     Ok(match update {
-        Update::Cas { expected, new } => {
+        Update::Cas { expected, new, result } => {
             let (expected, new) = (expected.eval(&read)?, new.eval(&read)?);
-            if old == expected { (Some(new), 1) } else { (None, 0) }
+            let succeeds = old == expected;
+            let yields = match result {
+                CasResult::Success => Value::from(succeeds),
+                CasResult::Old => old,
+            };
+            (succeeds.then_some(new), yields)
         }
         Update::Swap { new } => (Some(new.eval(&read)?), old),
         Update::Add { by, wrap: Some(range) } => {

@@ -55,6 +55,7 @@ pub fn reason_word(reason: &InconclusiveReason) -> &'static str {
         InconclusiveReason::Bound { bound, witness_missing: false } => match bound {
             Bound::Buffers | Bound::BuffersUpTo(_) => "buffers",
             Bound::Preemptions(_) => "preemptions",
+            Bound::Iterations(_) => "iterations",
             Bound::Contexts(contexts::Bound::Switches(_)) => "contexts",
             Bound::Contexts(contexts::Bound::Ages(_)) => "delay",
             Bound::Source(_) => "source-bound",
@@ -72,6 +73,7 @@ pub fn reason_word(reason: &InconclusiveReason) -> &'static str {
             Unsupported::ValuesOfModel => "model",
             Unsupported::Progress => "progress",
             Unsupported::ControlPoints => "control-points",
+            Unsupported::TooManyIterations => "unwind",
             Unsupported::NoInitialState => "no-initial-state",
             Unsupported::NoFinalState | Unsupported::NoResults => "no-final-state",
             Unsupported::Translation(_) => "untranslated",
@@ -96,6 +98,16 @@ fn explain_reason(inconclusive: &Inconclusive) -> String {
         InconclusiveReason::Bound { bound, witness_missing } => match (bound, witness_missing) {
             (Bound::Preemptions(most), _) => {
                 return format!("no violation up to {}", counted(u64::from(*most), "preemption"));
+            }
+            (Bound::Iterations(most), false) => {
+                let iterations = counted(u64::from(*most), "iteration");
+                return format!("no violation up to {iterations} of each loop");
+            }
+            (Bound::Iterations(most), true) => {
+                let iterations = counted(u64::from(*most), "iteration");
+                return format!(
+                    "no final state satisfies `final exists` up to {iterations} of each loop"
+                );
             }
             (Bound::BuffersUpTo(length), false) => {
                 return format!("no violation with buffers up to {length}");
@@ -150,12 +162,15 @@ pub fn reason_text(reason: &InconclusiveReason) -> Cow<'static, str> {
             Bound::Buffers | Bound::BuffersUpTo(_) | Bound::Preemptions(_) => {
                 "no final state found satisfies `final exists`, but buffers can grow further"
             }
-            Bound::Source(_) => "no final state found satisfies `final exists` within the bounds",
+            Bound::Source(_) | Bound::Iterations(_) => {
+                "no final state found satisfies `final exists` within the bounds"
+            }
         },
         InconclusiveReason::Bound { bound, witness_missing: false } => match bound {
             Bound::Buffers => "buffers can grow further",
             Bound::BuffersUpTo(_) => "buffer bound reached",
             Bound::Preemptions(_) => "preemption bound reached",
+            Bound::Iterations(_) => "bound on iterations reached",
             Bound::Contexts(_) => "context-switch bound reached",
             Bound::Source(text) => return format!("some runs are not checked: {text}").into(),
         },
@@ -216,6 +231,7 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
                 Some("raise --max-buffer")
             }
             Bound::Source(_) => Some("make the program smaller, so that no run reaches the bound"),
+            Bound::Iterations(_) => Some("raise --unwind"),
         },
         InconclusiveReason::Bound { bound, witness_missing: false } => Some(match bound {
             Bound::Buffers if fixed => {
@@ -229,6 +245,7 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
             Bound::Preemptions(_) => {
                 "raise or omit --preemptions, or accept this bound with --accept-bounded"
             }
+            Bound::Iterations(_) => "raise --unwind, or accept this bound with --accept-bounded",
             Bound::Contexts(contexts::Bound::Switches(_)) => {
                 "raise --contexts, or accept this bound with --accept-bounded"
             }
@@ -259,6 +276,7 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
             Unsupported::Unconfirmed => Some("raise --time, --memory or --max-states"),
             Unsupported::HangsUnchecked => Some("use `fencepost check`, or --allow-hangs"),
             Unsupported::ControlPoints => Some("`fencepost check --engine explicit`"),
+            Unsupported::TooManyIterations => Some("lower --unwind"),
             Unsupported::NoInitialState => Some("change the `assume` in `init` that is never true"),
             Unsupported::HangsOfValues => Some("skip this check with --allow-hangs"),
             Unsupported::ValuesOfModel => Some("use --model sc, tso or pso"),

@@ -1,7 +1,7 @@
 //! The text for one event: its effect, the origin of its value, and pending accesses.
 
 use crate::paint::{clip, printable};
-use fencepost_ir::{BinOp, Label, Loc, Op, Program, Reg, ThreadId, Update, Value};
+use fencepost_ir::{BinOp, CasResult, Label, Loc, Op, Program, Reg, ThreadId, Update, Value};
 use fencepost_models::replay::{AnnotatedEvent, PendingAccess};
 use fencepost_models::{Event, EventKind, Source};
 
@@ -306,15 +306,16 @@ fn ordered_access(program: &Program, label: Label) -> Option<String> {
 /// Returns the name of an update in the source. The machine has no `fetch_sub`: it is lowered to an
 /// addition.
 fn update_name(program: &Program, label: Label, update: &Update) -> &'static str {
-    const NAMES: [&str; 7] =
-        ["cas", "swap", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"];
+    const NAMES: [&str; 8] =
+        ["cas", "cmpxchg", "swap", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"];
     let text = &program.label(label).text;
     let written = text.split('(').next().unwrap_or_default().trim_end();
     if let Some(name) = NAMES.iter().find(|name| written.ends_with(**name)) {
         return name;
     }
     match update {
-        Update::Cas { .. } => "cas",
+        Update::Cas { result: CasResult::Success, .. } => "cas",
+        Update::Cas { result: CasResult::Old, .. } => "cmpxchg",
         Update::Swap { .. } => "swap",
         Update::Add { .. } => "fetch_add",
         Update::Bits { op: BinOp::BitAnd, .. } => "fetch_and",

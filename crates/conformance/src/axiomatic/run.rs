@@ -9,8 +9,8 @@
 //! writes.
 
 use fencepost_ir::{
-    Access, Address, BinOp, Expr, Fault, FenceKinds, Loc, Op, Pc, Program, Reg, Thread, Type,
-    Update, Value,
+    Access, Address, BinOp, CasResult, Expr, Fault, FenceKinds, Loc, Op, Pc, Program, Reg, Thread,
+    Type, Update, Value,
 };
 
 use super::{LocationValues, PossibleValues, Unsupported};
@@ -249,11 +249,15 @@ impl PartialRun {
         let mut next = self.clone();
         let loc = self.locate(at)?;
         let (new, yields, operands) = match update {
-            Update::Cas { expected, new } => {
+            Update::Cas { expected, new, result } => {
                 let operands = self.sources(expected) | self.sources(new);
                 let (expected, new) = (self.eval(expected)?, self.eval(new)?);
                 let equal = old == expected;
-                (equal.then_some(new), Value::from(equal), operands)
+                let yields = match result {
+                    CasResult::Success => Value::from(equal),
+                    CasResult::Old => old,
+                };
+                (equal.then_some(new), yields, operands)
             }
             Update::Swap { new } => (Some(self.eval(new)?), old, self.sources(new)),
             Update::Add { by, wrap: Some(range) } => {

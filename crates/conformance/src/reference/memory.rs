@@ -1,7 +1,7 @@
 //! Memory: the value of every location, and the allocated record cells.
 
 use fencepost_ir::{
-    Address, BinOp, Expr, Fault, Loc, PoolId, Program, Reg, Thread, Type, Update, Value,
+    Address, BinOp, CasResult, Expr, Fault, Loc, PoolId, Program, Reg, Thread, Type, Update, Value,
 };
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -100,9 +100,13 @@ impl Memory {
         let loc = self.locate(program, at, registers)?;
         let old = self.read(loc);
         let (new, yields) = match update {
-            Update::Cas { expected, new } => {
+            Update::Cas { expected, new, result: CasResult::Success } => {
                 let (expected, new) = (eval(expected, registers)?, eval(new, registers)?);
                 if old == expected { (Some(new), 1) } else { (None, 0) }
+            }
+            Update::Cas { expected, new, result: CasResult::Old } => {
+                let (expected, new) = (eval(expected, registers)?, eval(new, registers)?);
+                (if old == expected { Some(new) } else { None }, old)
             }
             Update::Swap { new } => (Some(eval(new, registers)?), old),
             Update::Add { by, wrap: None } => {

@@ -7,7 +7,8 @@
 //! has records or operations, the functions here return `None`.
 
 use fencepost_ir::{
-    Address, BinOp, Expr, FenceKinds, Loc, Op, Pc, Program, Reg, Thread, Type, Update, Value,
+    Address, BinOp, CasResult, Expr, FenceKinds, Loc, Op, Pc, Program, Reg, Thread, Type, Update,
+    Value,
 };
 
 use super::Recorder;
@@ -397,9 +398,14 @@ fn locate(address: &Address, local: &Local) -> Option<Loc> {
 /// Returns the value that an update writes, if it writes, and its result.
 fn updated(update: &Update, old: Value, local: &Local) -> Option<(Option<Value>, Value)> {
     Some(match update {
-        Update::Cas { expected, new } => {
+        Update::Cas { expected, new, result } => {
             let (expected, new) = (eval(expected, local)?, eval(new, local)?);
-            if old == expected { (Some(new), 1) } else { (None, 0) }
+            match (old == expected, result) {
+                (true, CasResult::Success) => (Some(new), 1),
+                (false, CasResult::Success) => (None, 0),
+                (true, CasResult::Old) => (Some(new), old),
+                (false, CasResult::Old) => (None, old),
+            }
         }
         Update::Swap { new } => (Some(eval(new, local)?), old),
         Update::Add { by, wrap: None } => {

@@ -78,6 +78,27 @@ fn numbers_of_executions_match_the_formulas() {
     }
 }
 
+/// Threads 0 to n - 1 that exchange their number for the next one. If the first k succeed, thread k
+/// found one of the k values before its own, and each later thread found one of k + 1 values.
+#[test]
+fn numbers_of_executions_with_cmpxchg_match_the_formulas() {
+    let exchanges = |threads: usize, statement: &str| {
+        let thread = |t| format!("thread t{t} {{ i = {t}; {statement} }} ");
+        let threads: String = (0..threads).map(thread).collect();
+        problem(&format!("shared int x; {threads} observe x;"))
+    };
+    let known = [
+        (exchanges(4, "r = cmpxchg(x, i, i + 1);"), 4 + 6 + 3 + 1),
+        (exchanges(5, "r = cmpxchg(x, i, i + 1);"), 8 + 18 + 12 + 4 + 1),
+        // The first thread succeeds, and the others find its value.
+        (exchanges(6, "r = cmpxchg(x, 0, i + 1);"), 6),
+    ];
+    for (problem, expected) in known {
+        let found = count_runs(&problem, Schedules::Traces, None, 1);
+        assert_eq!((found.complete, found.stuck, found.redundant), (expected, 0, 0));
+    }
+}
+
 #[track_caller]
 fn check_equal(one: &Answer, other: &Answer, what: &str) {
     assert_eq!(one.verdict, other.verdict, "{what}");

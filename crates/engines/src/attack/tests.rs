@@ -30,7 +30,7 @@ fn load(reg: Reg, loc: Loc) -> Op {
 }
 
 fn cas(loc: Loc, expected: Value) -> Op {
-    let update = Update::Cas { expected: Expr::Const(expected), new: Expr::Const(2) };
+    let update = Update::cas(Expr::Const(expected), Expr::Const(2));
     Op::Update { reg: None, at: Address::fixed(loc), update }
 }
 

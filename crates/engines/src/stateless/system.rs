@@ -53,6 +53,8 @@ pub(crate) struct ExplorationResult {
     pub(crate) found: Option<Finding>,
     /// Whether some block has more variants or positions than are examined.
     pub(crate) variants_incomplete: bool,
+    /// Whether some execution reaches the bound on iterations.
+    pub(crate) reaches_bound: bool,
     /// Whether it is not decided for the end of some execution whether it is a hang.
     pub(crate) undecided_hang: bool,
     /// The limit that ended the exploration early.
@@ -69,6 +71,7 @@ impl Findings for ExplorationResult {
         }
         self.variants_incomplete |= later.variants_incomplete;
         self.undecided_hang |= later.undecided_hang;
+        self.reaches_bound |= later.reaches_bound;
         self.found = self.found.take().or(later.found);
     }
 }
@@ -76,7 +79,8 @@ impl Findings for ExplorationResult {
 impl ExplorationResult {
     /// Returns whether no execution was left out by a limit or a bound.
     pub(crate) fn is_complete(&self) -> bool {
-        self.stopped.is_none() && self.counts.cut == 0 && !self.counts.bounded
+        let is_bounded = self.counts.bounded || self.reaches_bound;
+        self.stopped.is_none() && self.counts.cut == 0 && !is_bounded
     }
 }
 
@@ -311,13 +315,19 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
     /// Checks whether the end of an execution in which no thread can move is a hang. It is not if a
     /// thread that failed a spin iteration would leave its loop with the next one.
     fn check_stuck(&mut self, execution: &Execution) -> ControlFlow<()> {
+        let state = self.path.state();
+        let threads = self.original.shape.program().thread_ids();
+        let mut pcs = threads.zip(&state.pcs);
+        let is_at_bound = pcs.any(|(t, pc)| self.spin_assumed.is_bound_point(t, *pc));
+        self.result.reaches_bound |= is_at_bound;
         if !self.options.check_properties {
             return ControlFlow::Continue(());
         }
-        let state = self.path.state();
         match check_hang(self.original, self.spin_assumed, state, &mut self.wait_cache) {
             HangCheck::No => ControlFlow::Continue(()),
             HangCheck::Yes => self.record_violation(execution),
+            // The bound is part of the verdict.
+            HangCheck::Undecided if is_at_bound => ControlFlow::Continue(()),
             HangCheck::Undecided => {
                 self.result.undecided_hang = true;
                 ControlFlow::Continue(())

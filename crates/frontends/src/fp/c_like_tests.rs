@@ -76,6 +76,18 @@ fn an_access_with_an_order_is_a_plain_access_between_fences() {
         &format!("{RELEASE} r = cas(x, 0, 1); if (!r) {ACQUIRE}")
             .replace("if (!r) ", "if (r) ; else "),
     );
+    same("r = x.cmpxchg(0, 1, acq_rel);", &format!("{RELEASE} r = cmpxchg(x, 0, 1); {ACQUIRE}"));
+    same("r = x.cmpxchg(r, 1, relaxed);", "r = cmpxchg(x, r, 1);");
+    same(
+        "r = x.cmpxchg(3, 1, acquire, relaxed);",
+        &format!("r = cmpxchg(x, 3, 1); if (r == 3) {ACQUIRE}"),
+    );
+    // The result overwrites the expected value.
+    same(
+        "r = y[1]; r = x.cmpxchg(r + 1, 1, acquire, relaxed);",
+        &format!("r = y[1]; e = r + 1; r = cmpxchg(x, e, 1); if (r == e) {ACQUIRE}"),
+    );
+    same("x.cmpxchg(3, 1, acquire, relaxed);", "x.cas(3, 1, acquire, relaxed);");
     same("fence acquire;", ACQUIRE);
     same("fence release;", RELEASE);
     same("fence acq_rel;", "fence load_load, load_store, store_store;");

@@ -75,7 +75,7 @@ const CALLS: &[Entry] = &[
     (&["atomic_fetch_sub", "fetch_and_sub"], "write `fetch_sub(x, 1)`"),
     (&["atomic_exchange", "atomic_exchange_explicit", "xchg", "exchange"], SWAP),
     (&["atomic_xchg", "test_and_set", "tas", "TAS", "atomic_flag_test_and_set"], SWAP),
-    (&["compare_and_swap", "compare_exchange", "cmpxchg", "CAS"], CAS),
+    (&["compare_and_swap", "compare_exchange", "CAS"], CAS),
     (&["atomic_compare_exchange_strong", "atomic_compare_exchange_weak"], CAS),
     (&["atomic_compare_exchange_strong_explicit", "atomic_cmpxchg"], CAS),
     (&["__sync_bool_compare_and_swap", "__sync_val_compare_and_swap"], CAS),

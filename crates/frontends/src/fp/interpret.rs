@@ -8,7 +8,7 @@ mod code;
 
 pub(super) use code::run_code;
 
-use fencepost_ir::{BinOp, Fault, UnOp, Value, wrap_into};
+use fencepost_ir::{BinOp, CasResult, Fault, UnOp, Value, wrap_into};
 
 use super::tree::{
     Body, Element, Expr, ExprKind, Place, Root, Stmt, StmtKind, Unit, Update as TreeUpdate,
@@ -441,7 +441,7 @@ impl Tree<'_> {
     ) -> Result<Value, Abort> {
         let at = self.address(place, locals)?;
         let (a, b) = match update {
-            TreeUpdate::Cas(a, b) => (self.value(a, locals)?, self.value(b, locals)?),
+            TreeUpdate::Cas(a, b, _) => (self.value(a, locals)?, self.value(b, locals)?),
             TreeUpdate::Swap(a)
             | TreeUpdate::Add(a)
             | TreeUpdate::Sub(a)
@@ -462,7 +462,8 @@ impl Tree<'_> {
             TreeUpdate::Sub(_) => wrapped(BinOp::Sub.apply(old, a), x - y)?,
             TreeUpdate::Bits(op, _) => op.apply(old, a)?,
         };
-        Ok(if matches!(update, TreeUpdate::Cas(..)) { Value::from(old == a) } else { old })
+        let succeeds = matches!(update, TreeUpdate::Cas(_, _, CasResult::Success));
+        Ok(if succeeds { Value::from(old == a) } else { old })
     }
 }
 

@@ -151,8 +151,17 @@ pub struct Globals {
 }
 
 /// The names of built-in functions.
-pub const BUILTINS: [&str; 8] =
-    ["cas", "swap", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor", "choose"];
+pub const BUILTINS: [&str; 9] = [
+    "cas",
+    "cmpxchg",
+    "swap",
+    "fetch_add",
+    "fetch_sub",
+    "fetch_and",
+    "fetch_or",
+    "fetch_xor",
+    "choose",
+];
 
 impl Globals {
     /// Returns the meaning and the position of a name. Names in parts with syntax errors are

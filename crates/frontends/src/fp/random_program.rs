@@ -125,8 +125,9 @@ fn int(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
         8 | 14 => format!("n . slot [ {} ]", int(choices, context, depth - 1)),
         9 if context.thread => format!("f ( {} , n )", int(choices, context, depth - 1)),
         10 => {
-            let op = ["fetch_add", "fetch_sub", "swap", "fetch_xor"][choices.below(4)];
-            format!("{op} ( x , {} )", int(choices, context, depth - 1))
+            let op = ["fetch_add", "fetch_sub", "swap", "fetch_xor", "cmpxchg"][choices.below(5)];
+            let expected = if op == "cmpxchg" { "r , " } else { "" };
+            format!("{op} ( x , {expected}{} )", int(choices, context, depth - 1))
         }
         11 => {
             let cond = bool(choices, context, depth - 1);

@@ -3,7 +3,9 @@
 //! The checker visits each body once. Lowering then visits a body once for each thread that runs
 //! the body. Lowering reports only size limits and warnings.
 
-use fencepost_ir::{BinOp, Consistency, FenceKinds, PoolId, Quantifier, Span, UnOp, Value};
+use fencepost_ir::{
+    BinOp, CasResult, Consistency, FenceKinds, PoolId, Quantifier, Span, UnOp, Value,
+};
 
 use super::names::Attributes;
 use super::types::{EnumInfo, LocalId, ProcId, SharedId, TemplateId, Ty, VarTy};
@@ -452,8 +454,8 @@ pub enum ExprKind {
 /// The kind of an update and its operands.
 #[derive(Clone, Debug)]
 pub enum Update {
-    /// `cas(x, expected, new)`
-    Cas(Box<Expr>, Box<Expr>),
+    /// `cas(x, expected, new)` or `cmpxchg(x, expected, new)`
+    Cas(Box<Expr>, Box<Expr>, CasResult),
     /// `swap(x, new)`
     Swap(Box<Expr>),
     /// `fetch_add(x, by)`

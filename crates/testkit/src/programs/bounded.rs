@@ -170,8 +170,12 @@ impl Generator {
             0..36 => line(format!("{reg} = {x};")),
             36..74 => self.store(x),
             74..84 => {
-                let target = self.random.pick(&["r3 = ", ""]);
-                line(format!("{target}cas({x}, {}, {});", self.random.below(2), 2))
+                let expected = self.random.below(2);
+                match self.random.below(4) {
+                    0 => line(format!("cas({x}, {expected}, 2);")),
+                    1 => line(format!("{reg} = cmpxchg({x}, {expected}, 2);")),
+                    _ => line(format!("r3 = cas({x}, {expected}, 2);")),
+                }
             }
             84..92 => line(format!("{reg} = swap({x}, {});", self.random.within(1, 2))),
             _ => line(format!("{reg} = fetch_add({x}, 1);")),

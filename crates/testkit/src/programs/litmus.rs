@@ -278,9 +278,12 @@ impl Generator {
             },
             42..72 => self.store(&x),
             72..82 => {
-                let target = self.random.pick(&["r3 = ", ""]);
                 let expected = self.random.pick(&["0", "1", "r1"]);
-                line(format!("{target}cas({x}, {expected}, 2);"))
+                match self.random.below(4) {
+                    0 => line(format!("cas({x}, {expected}, 2);")),
+                    1 => line(format!("{reg} = cmpxchg({x}, {expected}, 2);")),
+                    _ => line(format!("r3 = cas({x}, {expected}, 2);")),
+                }
             }
             82..89 => line(format!("{reg} = swap({x}, {});", self.value())),
             89..96 => line(format!("{reg} = fetch_add({x}, 1);")),

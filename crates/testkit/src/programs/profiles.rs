@@ -339,8 +339,12 @@ impl Generator {
             74..80 => {
                 let old = self.random.below(2);
                 let new = self.random.pick(&["1", "2", "r0"]);
-                let target = self.random.pick(&["r3 = ", "r3 = ", ""]);
-                line(format!("{target}cas({at}, {old}, {new});"))
+                let call = format!("({at}, {old}, {new})");
+                match self.random.below(4) {
+                    0 => line(format!("cas{call};")),
+                    1 => line(format!("{reg} = cmpxchg{call};")),
+                    _ => line(format!("r3 = cas{call};")),
+                }
             }
             80..84 => line(format!("{reg} = swap({at}, {});", self.expr())),
             84..88 if context != Context::UnboundedLoop => {

@@ -56,7 +56,10 @@ impl Generator {
         match self.random.below(10) {
             0..4 => format!("{r} = {x};"),
             4..8 => format!("{x} = {};", self.random.pick(&["0", "1", "2", "r0"])),
-            8 => format!("cas({x}, {}, 1);", self.random.below(2)),
+            8 => match self.random.below(4) {
+                at @ 0..2 => format!("cas({x}, {at}, 1);"),
+                at => format!("{r} = cmpxchg({x}, {}, 1);", at - 2),
+            },
             _ => format!("{r} = swap({x}, 1);"),
         }
     }
@@ -184,7 +187,7 @@ impl Generator {
         let (x, y) = (self.location(), self.location());
         let (a, b) = (self.random.below(3), self.random.below(2));
         let fence = self.fence();
-        match self.random.below(18) {
+        match self.random.below(20) {
             0 => format!("while ({x} == {b}) {{ }}"),
             1 => format!("while ({x} == 0 && {y} == 0) {{ }}"),
             2 => format!("while ({x} == 0 || {y} == 0) {{ skip; }}"),
@@ -193,6 +196,8 @@ impl Generator {
             5 => format!("while (!cas({x}, {b}, {a})) {{ }}"),
             6 => format!("while (!cas({x}, {b}, {a})) {{ r1 = {y}; }}"),
             7 => format!("do {{ r0 = {x}; }} while (!cas({x}, r0, r0 + 1));"),
+            18 => format!("while (cmpxchg({x}, {b}, {a}) != {b}) {{ }}"),
+            19 => format!("do {{ r0 = {y}; r1 = cmpxchg({x}, r0, {a}); }} while (r1 != r0);"),
             8 => format!(
                 "loop {{ r0 = {x}; if (r0 == {a}) break; r1 = {y}; if (r1 == {b}) break; }}"
             ),

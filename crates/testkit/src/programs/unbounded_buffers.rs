@@ -145,7 +145,10 @@ impl Generator {
             34..64 => line(format!("{reg} = {x};")),
             64..84 => self.fence(),
             84..89 => line(format!("{reg} = swap({x}, {});", self.random.below(3))),
-            89..92 => line(format!("cas({x}, {}, {});", self.random.below(2), 1)),
+            89..92 => match self.random.below(4) {
+                at @ 0..2 => line(format!("cas({x}, {at}, 1);")),
+                at => line(format!("{reg} = cmpxchg({x}, {}, 1);", at - 2)),
+            },
             92..94 => line(format!("fetch_xor({x}, 1);")),
             94..97 => line(format!("{x} = {reg};")),
             97..99 => line(format!("assume({reg} != {});", self.random.below(3))),

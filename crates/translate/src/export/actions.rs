@@ -8,7 +8,7 @@
 //! action does not fault.
 
 use super::substitute::substitute;
-use fencepost_ir::{Address, BinOp, Expr, Loc, Op, Pc, Reg, Update, Value};
+use fencepost_ir::{Address, BinOp, CasResult, Expr, Loc, Op, Pc, Reg, Update, Value};
 use std::collections::BTreeMap;
 
 /// A leaf of an expression over the state, from the view of one thread.
@@ -157,7 +157,7 @@ pub struct UpdateAction {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum UpdateKind {
     /// CAS: writes only if the old value equals this one.
-    Cas(Expr<Leaf>),
+    Cas(Expr<Leaf>, CasResult),
     /// Writes the operand.
     Swap,
     /// Writes the result of the operator, applied to the old value and the operand.
@@ -168,7 +168,7 @@ impl UpdateAction {
     /// Returns the value that the update writes, if it writes.
     pub fn new_value(&self) -> Expr<Leaf> {
         match &self.kind {
-            UpdateKind::Cas(_) | UpdateKind::Swap => self.operand.clone(),
+            UpdateKind::Cas(..) | UpdateKind::Swap => self.operand.clone(),
             UpdateKind::Apply(op) => {
                 Expr::Binary(*op, Box::new(self.old.clone()), Box::new(self.operand.clone())).fold()
             }
@@ -178,7 +178,7 @@ impl UpdateAction {
     /// Returns the condition under which a CAS writes; `None` for other updates.
     pub fn succeeds(&self) -> Option<Expr<Leaf>> {
         match &self.kind {
-            UpdateKind::Cas(expected) => {
+            UpdateKind::Cas(expected, _) => {
                 let (old, expected) = (Box::new(self.old.clone()), Box::new(expected.clone()));
                 Some(Expr::Binary(BinOp::Eq, old, expected).fold())
             }
@@ -186,9 +186,18 @@ impl UpdateAction {
         }
     }
 
-    /// Returns the result: for a CAS, whether it writes; else the old value.
+    /// Returns the result: whether a CAS writes, or the old value.
     pub fn result(&self) -> Expr<Leaf> {
-        self.succeeds().unwrap_or_else(|| self.old.clone())
+        let success = self.succeeds().filter(|_| !self.yields_old());
+        success.unwrap_or_else(|| self.old.clone())
+    }
+
+    /// Returns whether the result is the old value.
+    pub fn yields_old(&self) -> bool {
+        match self.kind {
+            UpdateKind::Cas(_, result) => result == CasResult::Old,
+            UpdateKind::Swap | UpdateKind::Apply(_) => true,
+        }
     }
 
     /// Returns the value after the update.
@@ -217,7 +226,9 @@ impl Action {
             Op::Update { reg, at, update } => {
                 let old = view.read(at);
                 let (kind, operand) = match update {
-                    Update::Cas { expected, new } => (UpdateKind::Cas(view.value(expected)), new),
+                    Update::Cas { expected, new, result } => {
+                        (UpdateKind::Cas(view.value(expected), *result), new)
+                    }
                     Update::Swap { new } => (UpdateKind::Swap, new),
                     Update::Add { by, .. } => (UpdateKind::Apply(BinOp::Add), by),
                     Update::Bits { op, by } => (UpdateKind::Apply(*op), by),
@@ -304,7 +315,9 @@ impl Action {
         };
         let values: Vec<&Expr<Leaf>> = match self {
             Action::Assign { value, .. } | Action::Store { value, .. } => vec![value],
-            Action::Update(UpdateAction { kind: UpdateKind::Cas(expected), operand, .. }) => {
+            Action::Update(UpdateAction {
+                kind: UpdateKind::Cas(expected, _), operand, ..
+            }) => {
                 vec![expected, operand]
             }
             Action::Update(update_action) => vec![&update_action.operand],

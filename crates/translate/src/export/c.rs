@@ -27,8 +27,8 @@ pub(super) use divisions::holds_without_fault;
 use fencepost_ir::interval::Range;
 use fencepost_ir::range::{Ranges, ranges};
 use fencepost_ir::{
-    BinOp, Condition, Expr, INT_LIMITS, Loc, Observable, Op, Problem, Property, Quantifier, Reg,
-    ThreadId, Type,
+    BinOp, CasResult, Condition, Expr, INT_LIMITS, Loc, Observable, Op, Problem, Property,
+    Quantifier, Reg, ThreadId, Type,
 };
 use std::collections::BTreeSet;
 
@@ -99,6 +99,7 @@ pub(super) struct PreludeParts {
     assume: bool,
     choose: bool,
     cas: bool,
+    cmpxchg: bool,
     swap: bool,
     add: bool,
     and: bool,
@@ -120,7 +121,8 @@ impl PreludeParts {
                 Action::Assume(_) => uses.assume = true,
                 Action::Choose { .. } => uses.choose = true,
                 Action::Update(update_action) => match update_action.kind {
-                    UpdateKind::Cas(_) => uses.cas = true,
+                    UpdateKind::Cas(_, CasResult::Success) => uses.cas = true,
+                    UpdateKind::Cas(_, CasResult::Old) => uses.cmpxchg = true,
                     UpdateKind::Swap => uses.swap = true,
                     UpdateKind::Apply(BinOp::Add) => uses.add = true,
                     UpdateKind::Apply(BinOp::BitAnd) => uses.and = true,

@@ -215,7 +215,7 @@ impl RangeFacts<'_> {
                 let new = update_action.new_value();
                 let mut operands = self.expr_precondition(&new)?;
                 let mut condition = self.fits_location(&new, &update_action.at);
-                if let (UpdateKind::Cas(expected), Some(writes)) =
+                if let (UpdateKind::Cas(expected, _), Some(writes)) =
                     (&update_action.kind, update_action.succeeds())
                 {
                     operands = conjunction(self.expr_precondition(expected)?, operands);

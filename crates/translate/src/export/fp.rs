@@ -30,7 +30,7 @@ use typed::{TypedWriter, ValueType, constant, type_name};
 
 /// Words of the language, and other names that a program must not use.
 const WORDS: &str = "\
-    as assert assume atomic await bool break cas choose client const continue critical do drain else \
+    as assert assume atomic await bool break cas choose client cmpxchg const continue critical do drain else \
     enum false fence fetch_add fetch_and fetch_or fetch_sub fetch_xor final finally for free goto if in \
     init int invariant loop new null observe operation pool proc property record return shared \
     skip swap thread true void while";

@@ -4,7 +4,7 @@
 //! others get local statements before or after them. These are not visible to other threads.
 
 use super::formula::{Formulas, is_boolean};
-use super::taint::Taint;
+use super::taint::{Taint, yields_success};
 use super::{CannotAbstract, Domain};
 use crate::atomic_blocks::in_atomic_block;
 use fencepost_ir::assemble::{Assembler, Target};
@@ -283,9 +283,11 @@ impl Translator<'_> {
         let Temporaries { flag, done, .. } = self.temporaries;
         let mut operand = |expr: &Expr<Reg>, temporary| self.exact_operand(expr, temporary, base);
         Ok(match update {
-            Update::Cas { expected, new } => {
-                Update::Cas { expected: operand(expected, flag)?, new: operand(new, done)? }
-            }
+            Update::Cas { expected, new, result } => Update::Cas {
+                expected: operand(expected, flag)?,
+                new: operand(new, done)?,
+                result: *result,
+            },
             Update::Swap { new } => Update::Swap { new: operand(new, flag)? },
             Update::Add { by, wrap } => Update::Add { by: operand(by, flag)?, wrap: *wrap },
             Update::Bits { op, by } => Update::Bits { op: *op, by: operand(by, flag)? },
@@ -327,7 +329,7 @@ impl Translator<'_> {
         let binary =
             |op, by: &Expr<Reg>| Expr::Binary(op, Box::new(Expr::Var(old)), Box::new(by.clone()));
         match update {
-            Update::Cas { expected, new } => {
+            Update::Cas { expected, new, .. } => {
                 let (keep, go) = (self.code.target(), self.code.target());
                 self.assign(flag, &binary(BinOp::Eq, expected))?;
                 self.code.jump_unless(Expr::Var(flag), keep);
@@ -346,13 +348,12 @@ impl Translator<'_> {
         if self.in_one_step {
             self.code.op(Op::Store { to: at.clone(), value: Expr::Var(value) });
         } else {
-            let (expected, new) = (Expr::Var(old), Expr::Var(value));
-            let update = Update::Cas { expected, new };
+            let update = Update::cas(Expr::Var(old), Expr::Var(value));
             self.code.op(Op::Update { reg: Some(done), at: at.clone(), update });
             self.code.jump_unless(Expr::Var(done), again);
         }
         if let Some(reg) = reg {
-            let result = if matches!(update, Update::Cas { .. }) { flag } else { old };
+            let result = if yields_success(update) { flag } else { old };
             self.code.op(Op::Assign { reg, expr: Expr::Var(result) });
         }
         Ok(())

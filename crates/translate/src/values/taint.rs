@@ -5,7 +5,12 @@
 
 use super::formula::is_boolean;
 use super::{CannotAbstract, is_abstracted};
-use fencepost_ir::{Expr, Op, Reg, Thread, Type, Update};
+use fencepost_ir::{CasResult, Expr, Op, Reg, Thread, Type, Update};
+
+/// Returns whether an update yields whether it succeeds, and not the old value.
+pub(super) fn yields_success(update: &Update) -> bool {
+    matches!(update, Update::Cas { result: CasResult::Success, .. })
+}
 
 /// The abstract values in one thread.
 #[derive(Clone, Debug)]
@@ -54,7 +59,7 @@ impl Taint {
     fn yields_abstract_value(&self, at: usize, op: &Op) -> bool {
         match op {
             Op::Load { .. } => self.accesses[at],
-            Op::Update { update, .. } => self.accesses[at] && !matches!(update, Update::Cas { .. }),
+            Op::Update { update, .. } => self.accesses[at] && !yields_success(update),
             Op::Assign { expr, .. } => self.is_abstract(expr),
             Op::Skip
             | Op::Choose { .. }

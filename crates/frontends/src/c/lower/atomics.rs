@@ -1,24 +1,24 @@
 //! Read-modify-write operations.
 //!
-//! An update of the program representation yields the old value, but a compare-and-swap only yields
-//! whether it succeeds. If the old value is used, compare-and-exchange becomes
+//! A compare-and-exchange is one update, which yields whether it succeeds or, if the old value is
+//! used, that value. The fence after the operation is that of the success or the failure order. A
+//! weak compare-and-exchange is treated as a strong one: it never fails spuriously.
+//!
+//! A call of Linux with full order is only a load if it fails, and the fences are around the update:
 //!
 //! ```text
-//! again: found = fetch_add(x, 0)       a load with the ordering of an update
-//!        if found != expected: done
-//!        ok = cas(x, expected, new)
-//!        if !ok: again                 another thread wrote x, and nothing has changed yet
+//!       found = x
+//!       if found != expected: done
+//!       fence; found = cmpxchg(x, expected, new); fence
 //! done:
 //! ```
 //!
-//! This is observably one step: the first access changes nothing. The fence after the operation is
-//! that of the success or the failure order. A weak compare-and-exchange is treated as a strong one:
-//! it never fails spuriously. A call of Linux with full order is only a load if it fails: it begins
-//! with a load, and the fences are around the compare-and-swap.
+//! The run in which no other thread acts between the two accesses is the single step. If the update
+//! fails, the run is that of a failing load with fences, which are not needed.
 //!
 //! Operators that are no update (`*=`, `<<=`, ...) on an `_Atomic` object are an atomic block.
 
-use fencepost_ir::{BinOp, Expr, FenceKinds, Op, Reg, Span, Update, WideOp};
+use fencepost_ir::{BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update, WideOp};
 
 use super::access::{AccessMode, equal};
 use super::arithmetic::{Val, apply, binary, element};
@@ -246,7 +246,7 @@ impl<'p> Lowerer<'_, 'p> {
         let ok = self.temporary(BOOL);
         let (before, after) = success.update_fences();
         self.emit_order_fence(before, "fence before", span);
-        let update = Update::Cas { expected, new };
+        let update = Update::cas(expected, new);
         self.emit(Op::Update { reg: Some(ok), at: at.clone(), update }, span, "update");
         self.know(ok, None);
         self.note_update(&cell);
@@ -269,70 +269,29 @@ impl<'p> Lowerer<'_, 'p> {
         };
         let own = own.unwrap_or(ty);
         let (found, is_mixed) = self.result_register(&cell, ty);
-        let ok = self.temporary(BOOL);
         let (before, after) = success.update_fences();
-        let new = self.converted(desired, own);
-        let holds = equal(Expr::Var(found), self.converted(expected.clone(), own));
-        let is_linux = success == MemoryOrder::Full;
-        if !is_linux {
-            self.emit_order_fence(before, "fence before", span);
-        }
-        // The operation may repeat, so nothing that it changes is known.
+        let (expected, new) = (self.converted(expected, own), self.converted(desired, own));
+        let holds = equal(Expr::Var(found), expected.clone());
+        let update = Update::Cas { expected, new, result: CasResult::Old };
+        let update = Op::Update { reg: Some(found), at: at.clone(), update };
         self.know(found, None);
-        self.know(ok, None);
-        if self.is_atomic() {
+        if success == MemoryOrder::Full && !self.is_atomic() {
+            let (swap, done) = (self.code.target(), self.code.target());
             self.emit(Op::Load { reg: found, from: at.clone() }, span, "find");
-            self.emit(
-                Op::Update {
-                    reg: None,
-                    at: at.clone(),
-                    update: Update::Cas { expected: self.converted(expected, own), new },
-                },
-                span,
-                "update",
-            );
-            self.note_update(&cell);
-        } else {
-            let (again, swap, done) = (self.code.target(), self.code.target(), self.code.target());
-            self.code.bind(again);
-            let find = Update::Add { by: Expr::Const(0), wrap: Some(limits(own)) };
-            let op = match is_linux {
-                true => Op::Load { reg: found, from: at.clone() },
-                false => Op::Update { reg: Some(found), at: at.clone(), update: find },
-            };
-            self.emit(op, span, "find");
-            self.emit_branch(holds.clone(), swap, done, span);
+            self.emit_branch(holds, swap, done, span);
             self.code.bind(swap);
-            if is_linux {
-                self.emit_order_fence(before, "fence before", span);
-            }
-            let update = Update::Cas { expected: self.converted(expected, own), new };
-            self.emit(Op::Update { reg: Some(ok), at: at.clone(), update }, span, "update");
-            if is_linux {
-                self.emit_order_fence(after, "fence after", span);
-            }
-            self.emit_exchange_branch(Expr::Var(ok), done, again, span);
+            self.emit_order_fence(before, "fence before", span);
+            self.emit(update, span, "update");
+            self.emit_order_fence(after, "fence after", span);
             self.code.bind(done);
             self.note_update(&cell);
-            if !is_linux {
-                self.fence_after_exchange(holds, after, failure, span);
-            }
+        } else {
+            self.emit_order_fence(before, "fence before", span);
+            self.emit(update, span, "update");
+            self.note_update(&cell);
+            self.fence_after_exchange(holds, after, failure, span);
         }
         if is_mixed { self.converted(Expr::Var(found), ty) } else { Expr::Var(found) }
-    }
-
-    fn emit_exchange_branch(
-        &mut self,
-        cond: Val,
-        then: fencepost_ir::assemble::Target,
-        otherwise: fencepost_ir::assemble::Target,
-        span: Span,
-    ) {
-        if self.is_live() && self.check_size(span) {
-            let label = self.label(span, "exchange branch", 0);
-            self.code.at(label, false);
-            self.code.branch(cond, then, otherwise);
-        }
     }
 
     /// Emits the fence after a compare-and-exchange, which depends on its result.

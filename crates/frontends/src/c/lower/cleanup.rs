@@ -146,7 +146,7 @@ fn rename(op: &mut Op, renamed: &dyn Fn(fencepost_ir::Reg) -> fencepost_ir::Reg)
             *reg = reg.map(renamed);
             address(at);
             match update {
-                Update::Cas { expected, new } => {
+                Update::Cas { expected, new, .. } => {
                     expr(expected);
                     expr(new);
                 }

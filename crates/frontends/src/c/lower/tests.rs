@@ -1,7 +1,7 @@
 //! Tests of lowering, from the source text to the program. The verdicts of whole programs are tests
 //! of the corpus.
 
-use fencepost_ir::{Diagnostics, FenceKinds, Op, Problem, Stmt, Update};
+use fencepost_ir::{CasResult, Diagnostics, FenceKinds, Op, Problem, Stmt, Update};
 
 use crate::Request;
 use crate::c::frontend::compile;
@@ -112,7 +112,7 @@ fn wrapper_functions_pass_memory_orders() {
 }
 
 #[test]
-fn an_old_value_that_is_not_used_needs_one_update() {
+fn a_compare_exchange_is_one_update() {
     let with = |rest: &str| {
         lowered(&format!(
             "atomic_int x; int seen;
@@ -125,9 +125,19 @@ fn an_old_value_that_is_not_used_needs_one_update() {
              int main() {{ pthread_t t; pthread_create(&t, 0, f, 0); }}"
         ))
     };
-    let updates = |problem: &Problem| count(problem, |op| matches!(op, Op::Update { .. }));
-    assert_eq!(updates(&with("seen = ok;")), 1);
-    assert_eq!(updates(&with("seen = expected;")), 2);
+    for (rest, yields) in [
+        ("seen = ok;", CasResult::Success),
+        ("seen = expected;", CasResult::Old),
+        ("seen = ok ? 7 : expected;", CasResult::Old),
+    ] {
+        let problem = with(rest);
+        assert_eq!(count(&problem, |op| matches!(op, Op::Update { .. })), 1, "{rest}");
+        let yields = |op: &Op| match op {
+            Op::Update { update: Update::Cas { result, .. }, .. } => *result == yields,
+            _ => false,
+        };
+        assert_eq!(count(&problem, yields), 1, "{rest}");
+    }
 }
 
 #[test]

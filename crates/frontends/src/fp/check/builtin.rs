@@ -1,6 +1,6 @@
 //! Checks updates, `choose` and `new`.
 
-use fencepost_ir::{BinOp, Span};
+use fencepost_ir::{BinOp, CasResult, Span};
 
 use super::Checker;
 use super::expr::arguments;
@@ -13,14 +13,14 @@ use crate::fp::tree::{Expr, ExprKind, Place, Update};
 use crate::fp::types::{Outside, Ty};
 
 impl Checker<'_> {
-    /// Checks an update: `cas`, `swap` or a fetch operation.
+    /// Checks an update: `cas`, `cmpxchg`, `swap` or a fetch operation.
     pub(super) fn builtin_update(
         &mut self,
         name: &ast::Name,
         args: &[ast::Expr],
         span: Span,
     ) -> Option<Expr> {
-        let expected = if name.text == "cas" { 3 } else { 2 };
+        let expected = if matches!(name.text.as_str(), "cas" | "cmpxchg") { 3 } else { 2 };
         let [place, operands @ ..] = args else {
             return self.update_arguments(name, args.len(), expected, span);
         };
@@ -64,7 +64,10 @@ impl Checker<'_> {
             checked.into_iter().collect::<Option<Vec<Expr>>>()?.into_iter().map(Box::new);
         let (first, second) = (operands.next()?, operands.next());
         let (update, allowed) = match (name.text.as_str(), second) {
-            ("cas" | "compare_exchange", Some(new)) => (Update::Cas(first, new), true),
+            ("cas" | "compare_exchange", Some(new)) => {
+                (Update::Cas(first, new, CasResult::Success), true)
+            }
+            ("cmpxchg", Some(new)) => (Update::Cas(first, new, CasResult::Old), true),
             ("swap", None) => (Update::Swap(first), true),
             ("fetch_add", None) => (Update::Add(first), ty.is_number()),
             ("fetch_sub", None) => (Update::Sub(first), ty.is_number()),
@@ -90,8 +93,12 @@ impl Checker<'_> {
             return None;
         }
         let yields = match update {
-            Update::Cas(..) => Ty::Bool,
-            Update::Swap(_) | Update::Add(_) | Update::Sub(_) | Update::Bits(..) => ty,
+            Update::Cas(_, _, CasResult::Success) => Ty::Bool,
+            Update::Cas(_, _, CasResult::Old)
+            | Update::Swap(_)
+            | Update::Add(_)
+            | Update::Sub(_)
+            | Update::Bits(..) => ty,
         };
         Some(Expr { kind: ExprKind::Update(place, update), ty: yields, span, pure: false })
     }
@@ -104,7 +111,7 @@ impl Checker<'_> {
         span: Span,
     ) -> Option<Expr> {
         let shape = match name.text.as_str() {
-            "cas" => "cas(x, old, new)".into(),
+            "cas" | "cmpxchg" => format!("{}(x, old, new)", name.text),
             "swap" => "swap(x, new)".into(),
             other => format!("{other}(x, value)"),
         };

@@ -452,7 +452,7 @@ impl Checker<'_> {
             }
             Ast::Call(name, args) => match name.text.as_str() {
                 "cas" => Some(Ty::Bool),
-                "swap" | "fetch_and" | "fetch_or" | "fetch_xor" => {
+                "cmpxchg" | "swap" | "fetch_and" | "fetch_or" | "fetch_xor" => {
                     args.first().and_then(|a| self.infer(a))
                 }
                 "fetch_add" | "fetch_sub" => args.first().and_then(|a| self.infer(a)),

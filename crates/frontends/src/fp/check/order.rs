@@ -13,12 +13,13 @@ use crate::fp::tree::{Expr, ExprKind, Place, StmtKind};
 use crate::orders::MemoryOrder;
 
 /// The methods of locations, with their forms.
-const METHODS: [(&str, &str); 10] = [
+const METHODS: [(&str, &str); 11] = [
     ("load", "x.load(acquire)"),
     ("store", "x.store(1, release)"),
     ("swap", "x.swap(1, acq_rel)"),
     ("cas", "x.cas(0, 1, acq_rel)"),
     ("compare_exchange", "x.compare_exchange(0, 1, acq_rel, acquire)"),
+    ("cmpxchg", "x.cmpxchg(0, 1, acq_rel, acquire)"),
     ("fetch_add", "x.fetch_add(1, relaxed)"),
     ("fetch_sub", "x.fetch_sub(1, relaxed)"),
     ("fetch_and", "x.fetch_and(1, relaxed)"),
@@ -69,7 +70,7 @@ impl Checker<'_> {
         };
         let (values, most_orders) = match name.text.as_str() {
             "load" => (0, 1),
-            "cas" | "compare_exchange" => (2, 2),
+            "cas" | "compare_exchange" | "cmpxchg" => (2, 2),
             _ => (1, 1),
         };
         if args.len() < values || args.len() > values + most_orders {

@@ -1,6 +1,6 @@
 //! The interpreter for lowered code.
 
-use fencepost_ir::{Address, BinOp, Op, Problem, Reg, Thread, Update, Value, wrap_into};
+use fencepost_ir::{Address, BinOp, CasResult, Op, Problem, Reg, Thread, Update, Value, wrap_into};
 
 use super::{Abort, RunResult, STEP_LIMIT};
 
@@ -60,9 +60,13 @@ impl Machine<'_> {
                     let at = self.locate(at, &registers)?;
                     let old = self.memory[at];
                     let (new, yields) = match update {
-                        Update::Cas { expected, new } => {
+                        Update::Cas { expected, new, result } => {
                             let (hit, new) = (eval(expected)? == old, eval(new)?);
-                            (if hit { new } else { old }, Value::from(hit))
+                            let yields = match result {
+                                CasResult::Success => Value::from(hit),
+                                CasResult::Old => old,
+                            };
+                            (if hit { new } else { old }, yields)
                         }
                         Update::Swap { new } => (eval(new)?, old),
                         Update::Add { by, wrap: None } => (BinOp::Add.apply(old, eval(by)?)?, old),

@@ -248,10 +248,10 @@ impl<'a> Lowerer<'_, 'a> {
     ) {
         let at = self.address(place);
         let update = match update {
-            tree::Update::Cas(expected, new) => {
+            tree::Update::Cas(expected, new, result) => {
                 let expected = self.value(expected);
                 let new = self.value(new);
-                Update::Cas { expected, new }
+                Update::Cas { expected, new, result: *result }
             }
             tree::Update::Swap(new) => Update::Swap { new: self.value(new) },
             tree::Update::Add(by) => Update::Add { by: self.value(by), wrap: place.ty.wraps() },
@@ -380,7 +380,7 @@ impl<'a> Lowerer<'_, 'a> {
             ExprKind::Update(at, update) => {
                 place(at)
                     || match update {
-                        tree::Update::Cas(a, b) => self.reads(a, reg) || self.reads(b, reg),
+                        tree::Update::Cas(a, b, _) => self.reads(a, reg) || self.reads(b, reg),
                         tree::Update::Swap(a)
                         | tree::Update::Add(a)
                         | tree::Update::Sub(a)

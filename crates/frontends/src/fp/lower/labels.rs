@@ -27,6 +27,8 @@ pub(super) enum Kind {
     FenceAfter,
     /// The branch on the result of a compare-and-exchange before its fence.
     FenceBranch,
+    /// The copy of the expected value that this branch reads.
+    Expected,
     /// The number of a local array's element.
     Index(u32),
     /// The assignment to one register of a local array.

@@ -4,7 +4,7 @@
 //! The fences belong to the access. They have labels of their own and are no places for fences, so
 //! inference neither removes nor replaces them.
 
-use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Reg, Span, Update, Value};
+use fencepost_ir::{Address, BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update, Value};
 
 use super::labels::Kind;
 use super::thread::Lowerer;
@@ -52,18 +52,52 @@ impl Lowerer<'_, '_> {
             self.emit_order_fence(after, Kind::FenceAfter, span);
             return;
         }
-        let result = reg.unwrap_or_else(|| self.temporary(VarTy::plain(Ty::Bool), span));
-        self.emit(Op::Update { reg: Some(result), at, update }, span, Kind::Update);
+        let (reg, update, succeeds) = self.with_success(place.ty.ty, reg, update, span);
+        self.emit(Op::Update { reg: Some(reg), at, update }, span, Kind::Update);
         // The fences of orders are those of an acquire or nothing, so one of the two is nothing.
         let (fenced, done) = (self.code.target(), self.code.target());
         let (then, otherwise) = match after == FenceKinds::default() {
             true => (done, fenced),
             false => (fenced, done),
         };
-        self.emit_branch_of(Expr::Var(result), then, otherwise, span, Kind::FenceBranch);
+        self.emit_branch_of(succeeds, then, otherwise, span, Kind::FenceBranch);
         self.code.bind(fenced);
         self.emit_order_fence(after.union(on_failure), Kind::FenceAfter, span);
         self.code.bind(done);
+    }
+
+    /// Returns an update, its result register and the condition that it has succeeded.
+    fn with_success(
+        &mut self,
+        ty: Ty,
+        reg: Option<Reg>,
+        update: Update,
+        span: Span,
+    ) -> (Reg, Update, Expr<Reg>) {
+        match (reg, update) {
+            (Some(reg), Update::Cas { expected, new, result: CasResult::Old }) => {
+                let expected = match expected.as_const() {
+                    Some(_) => expected,
+                    // The result may overwrite a register of the expected value.
+                    None => {
+                        let known = self.temporary(VarTy::plain(ty), span);
+                        self.emit(Op::Assign { reg: known, expr: expected }, span, Kind::Expected);
+                        Expr::Var(known)
+                    }
+                };
+                let holds = Box::new(Expr::Var(reg));
+                let succeeds = Expr::Binary(BinOp::Eq, holds, Box::new(expected.clone()));
+                (reg, Update::Cas { expected, new, result: CasResult::Old }, succeeds)
+            }
+            (None, Update::Cas { expected, new, .. }) => {
+                let reg = self.temporary(VarTy::plain(Ty::Bool), span);
+                (reg, Update::cas(expected, new), Expr::Var(reg))
+            }
+            (reg, update) => {
+                let reg = reg.unwrap_or_else(|| self.temporary(VarTy::plain(Ty::Bool), span));
+                (reg, update, Expr::Var(reg))
+            }
+        }
     }
 
     fn emit_order_fence(&mut self, kinds: FenceKinds, kind: Kind, span: Span) {

@@ -242,15 +242,12 @@ fn arithmetic_wraps_at_the_width_of_the_type() {
 }
 
 #[test]
-fn a_compare_exchange_is_a_loop_if_the_value_found_is_used() {
+fn a_compare_exchange_is_one_update_if_the_value_found_is_used() {
     check(
         "int r0 = 3; int r1 = atomic_compare_exchange_weak_explicit(x, &r0, 4, memory_order_relaxed, memory_order_relaxed);",
         &[
             "assign r0 = 3",
-            "update %3 = fetch_add(x, 0)",
-            "branch %3 == r0 -> @3 else @5",
-            "update %4 = cas(x, r0, 4)",
-            "branch %4 -> @5 else @1",
+            "update %3 = cmpxchg(x, r0, 4)",
             "assign %2 = %3 == r0",
             "assign r0 = %3",
             "assign r1 = %2",
@@ -261,19 +258,16 @@ fn a_compare_exchange_is_a_loop_if_the_value_found_is_used() {
         "int r0 = atomic_compare_exchange_strong_explicit(x, y, 4, memory_order_relaxed, memory_order_relaxed);",
         &[
             "load %1 = y",
-            "update %3 = fetch_add(x, 0)",
-            "branch %3 == %1 -> @3 else @5",
-            "update %4 = cas(x, %1, 4)",
-            "branch %4 -> @5 else @1",
+            "update %3 = cmpxchg(x, %1, 4)",
             "assign %2 = %3 == %1",
-            "branch %2 -> @8 else @7",
+            "branch %2 -> @5 else @4",
             "store y = %3",
             "assign r0 = %2",
         ],
     );
     // In a loop, the value found is used by the next iteration.
     let again = "int e; while (!atomic_compare_exchange_strong(x, &e, 4)) e = 0;";
-    assert!(code(again).contains(&"update %3 = fetch_add(x, 0)".to_string()), "{:?}", code(again));
+    assert!(code(again).contains(&"update %3 = cmpxchg(x, e, 4)".to_string()), "{:?}", code(again));
 }
 
 #[test]

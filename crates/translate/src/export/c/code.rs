@@ -8,7 +8,9 @@ use super::super::substitute::substitute;
 use super::super::text::TextWriter;
 use super::{CProgram, divisions};
 use fencepost_ir::interval::Range;
-use fencepost_ir::{Address, BinOp, Expr, Loc, Op, Pc, Reg, Stmt, Thread, ThreadId, Value, flow};
+use fencepost_ir::{
+    Address, BinOp, CasResult, Expr, Loc, Op, Pc, Reg, Stmt, Thread, ThreadId, Value, flow,
+};
 use std::collections::BTreeSet;
 
 /// The role of a function.
@@ -320,7 +322,8 @@ impl<'a, 'b> Code<'a, 'b> {
         let UpdateAction { reg, at, kind, operand, .. } = update_action;
         let place = self.leaf(at);
         let (short, long) = match kind {
-            UpdateKind::Cas(_) => ("cas", "cas"),
+            UpdateKind::Cas(_, CasResult::Success) => ("cas", "cas"),
+            UpdateKind::Cas(_, CasResult::Old) => ("cmpxchg", "cmpxchg"),
             UpdateKind::Swap => ("swap", "atomic_exchange"),
             UpdateKind::Apply(BinOp::Add) => ("fetch_add", "atomic_fetch_add"),
             UpdateKind::Apply(BinOp::BitAnd) => ("fetch_and", "atomic_fetch_and"),
@@ -329,7 +332,7 @@ impl<'a, 'b> Code<'a, 'b> {
         };
         let name = if self.program.uses.locked { short } else { long };
         let expected = match kind {
-            UpdateKind::Cas(expected) => format!("{}, ", self.expr(expected)),
+            UpdateKind::Cas(expected, _) => format!("{}, ", self.expr(expected)),
             UpdateKind::Swap | UpdateKind::Apply(_) => String::new(),
         };
         let call = format!("{name}(&{place}, {expected}{})", self.expr(operand));
@@ -342,8 +345,12 @@ impl<'a, 'b> Code<'a, 'b> {
             self.memory_statement(&format!("old = {call}"), affects_invariants, stmt);
             let (lo, hi) = (number(lo, Dialect::C), number(hi, Dialect::C));
             let condition = match kind {
-                UpdateKind::Cas(_) => {
-                    format!("!old || in_range({}, {lo}, {hi})", self.expr(operand))
+                UpdateKind::Cas(expected, result) => {
+                    let fails = match result {
+                        CasResult::Success => "!old".into(),
+                        CasResult::Old => format!("old != {}", self.expr(expected)),
+                    };
+                    format!("{fails} || in_range({}, {lo}, {hi})", self.expr(operand))
                 }
                 UpdateKind::Apply(op) => {
                     let operand = substitute(operand, &|leaf| Expr::Var(Some(leaf.clone())));
@@ -365,9 +372,9 @@ impl<'a, 'b> Code<'a, 'b> {
             self.memory_statement(&line, affects_invariants, stmt);
         }
         if let Some(reg) = reg {
-            let yields = match kind {
-                UpdateKind::Cas(_) => (0, 1),
-                UpdateKind::Swap | UpdateKind::Apply(_) => self.facts().leaf_range(at),
+            let yields = match update_action.yields_old() {
+                true => self.facts().leaf_range(at),
+                false => (0, 1),
             };
             self.assert_register(*reg, yields);
         }
@@ -378,7 +385,7 @@ impl<'a, 'b> Code<'a, 'b> {
     fn needs_old(&self, update_action: &UpdateAction) -> bool {
         let Some((lo, hi)) = self.location_limits(&update_action.at) else { return false };
         match &update_action.kind {
-            UpdateKind::Cas(_) => !self.is_in_range(&update_action.operand, (lo, hi)),
+            UpdateKind::Cas(..) => !self.is_in_range(&update_action.operand, (lo, hi)),
             UpdateKind::Apply(BinOp::Add) => {
                 let facts = self.facts();
                 let ((a, b), (c, d)) =

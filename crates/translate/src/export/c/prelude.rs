@@ -148,6 +148,14 @@ pub(in crate::export) fn updates(uses: PreludeParts, all: &mut impl FnMut(&[&str
                 "}",
             ]);
         }
+        if uses.cmpxchg {
+            all(&[
+                "static int cmpxchg(_Atomic int *at, int expected, int new_value) {",
+                "  atomic_compare_exchange_strong(at, &expected, new_value);",
+                "  return expected;",
+                "}",
+            ]);
+        }
         return;
     }
     if uses.cas {
@@ -156,6 +164,15 @@ pub(in crate::export) fn updates(uses: PreludeParts, all: &mut impl FnMut(&[&str
             "  if (*at != expected) return 0;",
             "  *at = new_value;",
             "  return 1;",
+            "}",
+        ]);
+    }
+    if uses.cmpxchg {
+        all(&[
+            "static int cmpxchg(int *at, int expected, int new_value) {",
+            "  int old = *at;",
+            "  if (old == expected) *at = new_value;",
+            "  return old;",
             "}",
         ]);
     }

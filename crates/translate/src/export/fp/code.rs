@@ -13,8 +13,8 @@ use super::fixed::FixedWidth;
 use super::typed::{TypedExpr, TypedWriter, ValueType, atom, constant, convert, type_name};
 use super::{control_point_name, has_no_syntax};
 use fencepost_ir::{
-    Address, BinOp, Expr, FenceKinds, Op, Pc, Problem, Reg, Stmt, Thread, ThreadId, Update, Value,
-    flow,
+    Address, BinOp, CasResult, Expr, FenceKinds, Op, Pc, Problem, Reg, Stmt, Thread, ThreadId,
+    Update, Value, flow,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -291,9 +291,13 @@ impl<'a, 'b> Code<'a, 'b> {
                 let (place, kind) = self.place(at)?;
                 let value = |expr| self.value(expr, &kind);
                 let (call, result_type) = match update {
-                    Update::Cas { expected, new } => {
-                        let call = format!("cas({place}, {}, {})", value(expected)?, value(new)?);
-                        (call, ValueType::Bool)
+                    Update::Cas { expected, new, result } => {
+                        let (name, yields) = match result {
+                            CasResult::Success => ("cas", ValueType::Bool),
+                            CasResult::Old => ("cmpxchg", kind.clone()),
+                        };
+                        let operands = format!("{}, {}", value(expected)?, value(new)?);
+                        (format!("{name}({place}, {operands})"), yields)
                     }
                     Update::Swap { new } => {
                         (format!("swap({place}, {})", value(new)?), kind.clone())

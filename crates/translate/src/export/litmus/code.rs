@@ -11,8 +11,8 @@ use super::straight_line::{StraightStmt, straight_line};
 use super::{ErrorFor, mentions};
 use crate::{Unsupported, UnsupportedInLitmus};
 use fencepost_ir::{
-    Address, BinOp, Expr, FenceKinds, INT_LIMITS, Label, Loc, Op, Problem, Reg, Thread, ThreadId,
-    Type, UnOp, Update, Value, flow,
+    Address, BinOp, CasResult, Expr, FenceKinds, INT_LIMITS, Label, Loc, Op, Problem, Reg, Thread,
+    ThreadId, Type, UnOp, Update, Value, flow,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -200,7 +200,18 @@ impl ThreadEmitter<'_> {
                 let value = self.operand(by)?;
                 self.emit(Instruction::Locked { what, at, value });
             }
-            Update::Cas { expected, new } => self.compare_and_swap(reg, at, expected, new)?,
+            Update::Cas { expected, new, result } => {
+                self.compare_exchange(at, expected, new)?;
+                match (reg, result) {
+                    (None, _) => {}
+                    (Some(reg), CasResult::Success) => self.flag_into(reg)?,
+                    // The instruction leaves the old value in the accumulator.
+                    (Some(reg), CasResult::Old) => {
+                        let (to, value) = (self.target_reg(reg)?, Operand::Register(ACCUMULATOR));
+                        self.emit(Instruction::Move { to, value });
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -221,11 +232,9 @@ impl ThreadEmitter<'_> {
         }
     }
 
-    /// Translates a CAS. `cmpxchg` reports its success in a flag. The jump that reads the flag
-    /// orders nothing that the locked instruction does not order.
-    fn compare_and_swap(
+    /// Translates a CAS without its result.
+    fn compare_exchange(
         &mut self,
-        reg: Option<Reg>,
         at: Loc,
         expected: &Expr<Reg>,
         new: &Expr<Reg>,
@@ -240,14 +249,18 @@ impl ThreadEmitter<'_> {
             }
         };
         self.emit(Instruction::CompareExchange { at, new });
-        if let Some(reg) = reg {
-            let (to, over) = (self.target_reg(reg)?, JumpTarget(self.code.jump_targets));
-            self.code.jump_targets += 1;
-            self.emit(Instruction::Move { to, value: Operand::Number(0) });
-            self.emit(Instruction::JumpIfNotEqual(over));
-            self.emit(Instruction::Move { to, value: Operand::Number(1) });
-            self.emit(Instruction::Target(over));
-        }
+        Ok(())
+    }
+
+    /// Sets a register to whether the CAS before it succeeded. `cmpxchg` reports this in a flag.
+    /// The jump that reads the flag orders nothing that the locked instruction does not order.
+    fn flag_into(&mut self, reg: Reg) -> Result<(), Unsupported> {
+        let (to, over) = (self.target_reg(reg)?, JumpTarget(self.code.jump_targets));
+        self.code.jump_targets += 1;
+        self.emit(Instruction::Move { to, value: Operand::Number(0) });
+        self.emit(Instruction::JumpIfNotEqual(over));
+        self.emit(Instruction::Move { to, value: Operand::Number(1) });
+        self.emit(Instruction::Target(over));
         Ok(())
     }
 

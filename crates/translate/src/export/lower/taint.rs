@@ -5,7 +5,7 @@
 //! analysis may miss such a pool. It is flow-insensitive.
 
 use fencepost_ir::range::footprint;
-use fencepost_ir::{Expr, Op, PoolId, Program, Reg, Thread, Update};
+use fencepost_ir::{CasResult, Expr, Op, PoolId, Program, Reg, Thread, Update};
 
 /// Returns whether every reference that an access to the pool uses is null or a result of its
 /// `new`, and no record of the pool is freed.
@@ -85,7 +85,9 @@ impl Untainted {
             }
             Op::Update { reg, at, update } => {
                 let (written, yields_old) = match update {
-                    Update::Cas { new, .. } => (self.is_untainted(t, new), false),
+                    Update::Cas { new, result, .. } => {
+                        (self.is_untainted(t, new), *result == CasResult::Old)
+                    }
                     Update::Swap { new } => (self.is_untainted(t, new), true),
                     Update::Add { .. } | Update::Bits { .. } => (false, true),
                 };

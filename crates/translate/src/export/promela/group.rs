@@ -231,6 +231,17 @@ impl Printer<'_> {
         let place = self.leaf(&update_action.at);
         if let Some(writes) = update_action.succeeds() {
             let (writes, new) = (self.expr(&writes), self.expr(&update_action.operand));
+            if let (true, Some(reg)) = (update_action.yields_old(), &target) {
+                // The register may occur in the operands and in the address.
+                self.uses_old_value.set(true);
+                let old_value = super::declare::OLD_VALUE;
+                let write = format!("if :: ({writes}) -> {place} = {new}; :: else fi");
+                return vec![
+                    format!("{old_value} = {place}"),
+                    write,
+                    format!("{reg} = {old_value}"),
+                ];
+            }
             return vec![match target {
                 Some(reg) => format!(
                     "if :: ({writes}) -> {place} = {new}; {reg} = 1; :: else -> {reg} = 0; fi"

@@ -163,7 +163,7 @@ impl Lowerer<'_> {
                 let at = self.pointee(&call.arguments[0])?;
                 let reg = self.destination_register(result_use, span)?;
                 self.mark_access_source(result_use, span);
-                let update = Update::Cas { expected: Expr::Const(0), new: Expr::Const(1) };
+                let update = Update::cas(Expr::Const(0), Expr::Const(1));
                 self.emit_with_fences(
                     call.order.update_fences(),
                     Op::Update { reg: Some(reg), at, update },

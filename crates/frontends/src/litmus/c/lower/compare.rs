@@ -1,18 +1,7 @@
 //! Lowers updates with a condition: compare-and-exchange, `atomic_add_unless`, locks.
 //!
-//! A CAS update returns whether it succeeds, but not the value that it found. If the value is
-//! needed, C11's compare-and-exchange becomes
-//!
-//! ```text
-//! again: found = fetch_add(x, 0)       a load with the ordering of an update
-//!        if found != expected: done
-//!        ok = cas(x, expected, new)
-//!        if !ok: again                 another thread wrote x, and nothing has changed yet
-//! done:
-//! ```
-//!
-//! between the fences of its memory order. A call of Linux is an update with its fences only if it
-//! succeeds. If it fails, it is a load:
+//! C11's compare-and-exchange is one update between the fences of its memory order. A call of Linux
+//! is an update with its fences only if it succeeds. If it fails, it is a load:
 //!
 //! ```text
 //! again: found = x
@@ -22,7 +11,7 @@
 //! done:
 //! ```
 //!
-//! Both sequences are observably equivalent to one step: the first access changes nothing, and the
+//! This sequence is observably equivalent to one step: the first access changes nothing, and the
 //! run in which no other thread acts between the two accesses is the single step. Direction: exact,
 //! except that under RMO accesses after the call wait for the value found as if the thread branched
 //! on it: all of them without speculation, stores and updates with speculation. A lost run needs
@@ -31,7 +20,7 @@
 //! Taking a lock is a CAS in a loop, followed by an acquire fence. A failed iteration has no
 //! effect.
 
-use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Reg, Span, Update};
+use fencepost_ir::{Address, BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update};
 
 use super::super::super::error::LitmusError;
 use super::super::super::wrap::in_64_bits;
@@ -56,7 +45,7 @@ impl Lowerer<'_> {
         let ok = self.temporary(span)?;
         let again = self.asm.target();
         self.asm.bind(again);
-        let update = Update::Cas { expected: Expr::Const(0), new: Expr::Const(1) };
+        let update = Update::cas(Expr::Const(0), Expr::Const(1));
         self.emit_access(Op::Update { reg: Some(ok), at, update });
         self.asm.jump_unless(Expr::Var(ok), again);
         self.asm.emit(Op::Fence(FenceKinds::ACQUIRE));
@@ -74,7 +63,7 @@ impl Lowerer<'_> {
         let new = self.value(&call.arguments[2])?;
         if result_use == ResultUse::Discarded && call.order == MemoryOrder::Relaxed {
             self.mark_access_source(result_use, call.span);
-            let update = Update::Cas { expected, new };
+            let update = Update::cas(expected, new);
             self.emit_access(Op::Update { reg: None, at, update });
             return Ok(None);
         }
@@ -126,33 +115,9 @@ impl Lowerer<'_> {
         self.emit_access(Op::Load { reg: found, from: at.clone() });
         self.asm.jump_if(stop, done);
         self.emit_fence(before);
-        let update = Update::Cas { expected: expected.clone(), new: new.clone() };
+        let update = Update::cas(expected.clone(), new.clone());
         self.emit_access(Op::Update { reg: Some(ok), at: at.clone(), update });
         self.emit_fence(after);
-        self.asm.jump_unless(Expr::Var(ok), again);
-        self.asm.bind(done);
-        Ok(())
-    }
-
-    /// Emits code that writes `new` if the location has the value `expected`, and sets `found` to
-    /// the old value in both cases.
-    fn emit_find_and_swap(
-        &mut self,
-        found: Reg,
-        at: &Address,
-        expected: &Expr<Reg>,
-        new: &Expr<Reg>,
-        span: Span,
-    ) -> Result<(), LitmusError> {
-        let ok = self.temporary(span)?;
-        let (again, done) = (self.asm.target(), self.asm.target());
-        self.asm.bind(again);
-        let update = Update::Add { by: Expr::Const(0), wrap: None };
-        self.emit_access(Op::Update { reg: Some(found), at: at.clone(), update });
-        let equal = binary(BinOp::Eq, Expr::Var(found), expected.clone());
-        self.asm.jump_unless(equal, done);
-        let update = Update::Cas { expected: expected.clone(), new: new.clone() };
-        self.emit_access(Op::Update { reg: Some(ok), at: at.clone(), update });
         self.asm.jump_unless(Expr::Var(ok), again);
         self.asm.bind(done);
         Ok(())
@@ -213,7 +178,7 @@ impl Lowerer<'_> {
         if used_once && always_fences {
             self.mark_access_source(result_use, call.span);
             self.emit_fence(before);
-            let update = Update::Cas { expected, new };
+            let update = Update::cas(expected, new);
             let reg = (result_use != ResultUse::Discarded).then_some(ok);
             self.emit_access(Op::Update { reg, at, update });
             self.emit_fence(after);
@@ -223,7 +188,9 @@ impl Lowerer<'_> {
         self.mark_access_source(result_use, call.span);
         if always_fences {
             self.emit_fence(before);
-            self.emit_find_and_swap(found, &at, &expected, &new, call.span)?;
+            let expected = expected.clone();
+            let update = Update::Cas { expected, new, result: CasResult::Old };
+            self.emit_access(Op::Update { reg: Some(found), at, update });
             self.emit_fence(after);
         } else {
             let stop = binary(BinOp::Ne, Expr::Var(found), expected.clone());
