@@ -54,6 +54,7 @@ pub use fencepost_engines::{
     Bound, Claim, Engine, Evidence, Inconclusive, InconclusiveReason, RaceSearch, Statistics,
     Unsupported, Verdict, Witness,
 };
+pub use fencepost_infer::order_candidates::OrderCosts;
 pub use fencepost_ir::{Diagnostics, Problem, Violation};
 pub use fencepost_models::ModelSpec as Model;
 pub use fencepost_models::replay::{ReplayedRun, Trace};

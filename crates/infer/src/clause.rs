@@ -59,6 +59,7 @@ enum Item {
     },
     Place {
         place: PlaceId,
+        side: Side,
         critical: bool,
     },
     /// The start of a client's operation.
@@ -70,6 +71,15 @@ enum Item {
     Guess {
         resolved: EventIndex,
     },
+}
+
+/// Which statement marks a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Side {
+    /// The only one. At an order place: the one before the access.
+    Before,
+    /// At an order place: the one after the access.
+    After,
 }
 
 /// A visible action: observable or ending the run, and not an access.
@@ -92,17 +102,27 @@ pub fn blocking_clause(problem: &Problem, run: &ReplayedRun, candidates: &Candid
     let mut found = Set::empty(candidates.len());
     for thread in &read_threads(problem, run) {
         for (at, item) in thread.iter().enumerate() {
-            let Item::Place { place, critical } = *item else { continue };
+            let Item::Place { place, side, critical } = *item else { continue };
             let context = PlaceContext::new(thread, at, critical);
             for position in positions_at(candidates, place) {
-                if context.is_run_blocked_by(candidates.atoms[position].barrier, candidates.mutated)
-                {
+                let barrier = barrier_at(candidates.atoms[position].barrier, side);
+                if context.is_run_blocked_by(barrier, candidates.mutated) {
                     found.insert(position);
                 }
             }
         }
     }
     found
+}
+
+/// Returns the barrier at one side of a place. A memory order is a fence on each side. It blocks a
+/// run if one of them does.
+fn barrier_at(barrier: Barrier, side: Side) -> Barrier {
+    match (barrier, side) {
+        (Barrier::Order(fences), Side::Before) => Barrier::Fence(fences.before),
+        (Barrier::Order(fences), Side::After) => Barrier::Fence(fences.after),
+        (Barrier::Fence(_) | Barrier::Drain(_), _) => barrier,
+    }
 }
 
 /// Returns whether some access or visible action of the run took effect before an earlier one of
@@ -200,6 +220,7 @@ impl<'a> PlaceContext<'a> {
                 self.last_store_to(store) > self.first_effect
                     && !mutated.is(Mutation::DrainsIgnored)
             }
+            Barrier::Order(_) => unreachable!("an order is a fence on each side"),
         }
     }
 
@@ -234,7 +255,7 @@ fn read_threads(problem: &Problem, run: &ReplayedRun) -> Vec<Vec<Item>> {
 /// Collects the items of each thread from the events of a run.
 struct RunReader<'p> {
     problem: &'p Problem,
-    places: BTreeMap<Label, PlaceId>,
+    places: BTreeMap<Label, (PlaceId, Side)>,
     threads: Vec<Vec<Item>>,
     /// By thread: the positions of its pending accesses in `threads`, in program order.
     pending: Vec<Vec<usize>>,
@@ -249,10 +270,16 @@ struct RunReader<'p> {
 impl<'p> RunReader<'p> {
     fn new(problem: &'p Problem) -> Self {
         let threads = problem.program.threads.len();
-        let places = problem.program.places.iter().enumerate();
+        let mut places = BTreeMap::new();
+        for (at, place) in problem.program.places.iter().enumerate() {
+            let id = PlaceId::from_index(at);
+            places.insert(place.label, (id, Side::Before));
+            let after = place.order.as_ref().and_then(|site| site.after);
+            places.extend(after.map(|after| (after, (id, Side::After))));
+        }
         RunReader {
             problem,
-            places: places.map(|(at, p)| (p.label, PlaceId::from_index(at))).collect(),
+            places,
             threads: vec![Vec::new(); threads],
             pending: vec![Vec::new(); threads],
             deferred: vec![BTreeMap::new(); threads],
@@ -348,7 +375,7 @@ impl<'p> RunReader<'p> {
     /// Records that a thread passes a place. Returns false if the event is not at a place.
     fn record_place(&mut self, annotated: &AnnotatedEvent) -> bool {
         let event = &annotated.event;
-        let Some(place) = event.label.and_then(|label| self.places.get(&label)) else {
+        let Some((place, side)) = event.label.and_then(|label| self.places.get(&label)) else {
             return false;
         };
         let thread = self.problem.program.thread(event.thread);
@@ -356,14 +383,14 @@ impl<'p> RunReader<'p> {
         let items = &mut self.threads[event.thread.index()];
         // A loop without effects passes its places again and again. One pass stands for all.
         let mut passed = items.iter().rev().map_while(|item| match item {
-            Item::Place { place, critical } => Some((*place, *critical)),
+            Item::Place { place, side, critical } => Some((*place, *side, *critical)),
             Item::Access { .. }
             | Item::Action { .. }
             | Item::Invoke { .. }
             | Item::Guess { .. } => None,
         });
-        if !passed.any(|known| known == (*place, critical)) {
-            items.push(Item::Place { place: *place, critical });
+        if !passed.any(|known| known == (*place, *side, critical)) {
+            items.push(Item::Place { place: *place, side: *side, critical });
         }
         true
     }

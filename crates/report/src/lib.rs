@@ -39,6 +39,7 @@ pub mod litmus;
 pub mod memory;
 pub mod models;
 pub mod monitor;
+mod order_change;
 pub mod order_table;
 pub mod outcomes;
 pub mod paint;

@@ -74,6 +74,7 @@ impl From<&Infer> for Job {
                 fences: options.fences.clone(),
                 costs: options.cost.clone(),
                 all: options.all,
+                strengthen: options.strengthen.then(|| options.order_costs()),
                 from_scratch: options.from_scratch,
                 forbidden_lines: options.forbid.clone(),
                 only_in: options.only_in.clone(),
@@ -145,8 +146,8 @@ pub(super) fn read(job: &Job, output: &Output) -> Result<Input, Vec<InputError>>
     let (Some(models), Some(clients), Ok(file), []) = (models, clients, file, &errors[..]) else {
         return Err(errors);
     };
-    let lowering =
-        Lowering { clients, places: true, allow_hangs: job.allow_hangs, ..Lowering::default() };
+    let (orders, allow_hangs) = (job.repair.strengthen.is_some(), job.allow_hangs);
+    let lowering = Lowering { clients, places: true, orders, allow_hangs, ..Lowering::default() };
     let source = file.parse_with(lowering, output);
     let source = source.map_err(|PrintedErrors(errors)| errors)?;
     Ok(Input { source, path: file.path, models })
@@ -219,6 +220,9 @@ fn option_error(error: &RepairError) -> (&'static str, String) {
             ("--only-in", format!("--only-in {name}: {error}"))
         }
         RepairError::NoAbstraction => ("--domain", "--domain requires --model tso or pso".into()),
+        RepairError::OrdersByFixpoint => {
+            ("--strengthen", "--strengthen requires --method lazy".into())
+        }
         RepairError::RequiredControlPoint => ("invariant", error.to_string()),
         RepairError::GracePeriods => ("program", error.to_string()),
         _ => ("--model", error.to_string()),
