@@ -72,5 +72,6 @@ pub use requests::repair::{Method, PreparedRepair, Repair, RepairError, RepairOp
 pub use requests::replay::{ReplayError, Replayed, replay};
 pub use requests::robust::Robust;
 pub use requests::translate::{Language, Translate, TranslateError};
+pub use requests::weaken::{Weaken, Weakened};
 pub use search::{Elapsed, Observer, SearchOptions, Stopwatch, run_within};
 pub use source::{FindFile, Lowering, Preprocessing, Source, SourceError};

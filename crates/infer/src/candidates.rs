@@ -138,6 +138,11 @@ impl Candidates {
         }
     }
 
+    /// Returns a list without candidates.
+    pub(crate) fn none(program: &Program, written: WrittenFences) -> Candidates {
+        Self::from_costs(BTreeMap::new(), program, written)
+    }
+
     /// Returns the candidates and, in addition, other barriers with their costs.
     pub(crate) fn with_atoms(
         self,

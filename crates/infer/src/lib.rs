@@ -10,6 +10,7 @@
 //!   and for abstract models, and `avoid` represents the formulas of states.
 //!   [`place_for_constraints`] computes the cheapest placement that enforces a formula.
 //! - [`repair`]: the result types.
+//! - [`weaken`]: the orders and fences that are stronger than necessary.
 //! - [`optimality`]: writes the proof that a repair is the cheapest.
 
 // A new operation, event or property must be handled everywhere: no catch-all arms on our own
@@ -32,4 +33,5 @@ pub mod order_candidates;
 pub mod place_for_constraints;
 pub mod repair;
 pub mod set;
+pub mod weaken;
 mod window_prevention;

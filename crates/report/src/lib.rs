@@ -55,6 +55,7 @@ pub mod trace;
 pub mod trace_file;
 pub mod verdict_line;
 pub mod violation;
+pub mod weakening;
 pub mod wording;
 
 pub use paint::Paint;

@@ -76,6 +76,18 @@ pub(crate) struct Infer {
     )]
     pub(crate) order_cost: Vec<(&'static str, u32)>,
 
+    /// Instead of repairing the program, list the memory orders and fences that are stronger than
+    /// all the models need, each verified; holds for these models only, not for compilers and other
+    /// machines
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "strengthen", "from_scratch", "method", "fences", "cost", "all", "forbid", "only_in",
+            "certificate", "accept_bounded", "trace_dir", "dot", "format",
+        ]
+    )]
+    pub(crate) weaken: bool,
+
     /// Also reconsider the fences that are already in the program: remove or weaken those not
     /// needed
     #[arg(long)]

@@ -32,6 +32,8 @@ pub(crate) struct Job {
     pub(crate) abstraction_error: Option<String>,
     /// Whether the strict definition of robustness is given without the engine that uses it.
     pub(crate) strict_without_robust: bool,
+    /// Whether to look for weaker orders and fences instead of repairing the program.
+    pub(crate) weaken: bool,
     pub(crate) write: bool,
     pub(crate) output: Option<PathBuf>,
     /// The file for the certificate of optimality.
@@ -82,6 +84,7 @@ impl From<&Infer> for Job {
             abstraction_without_fixpoint,
             abstraction_error,
             strict_without_robust: options.strict && options.engine != Verifier::Robust,
+            weaken: options.weaken,
             write: options.write,
             output: options.output.clone(),
             certificate: options.certificate.clone(),
@@ -106,7 +109,7 @@ pub(super) struct Input {
     pub(super) source: Source,
     /// The path of the source, or `None` for standard input.
     pub(super) path: Option<PathBuf>,
-    models: Vec<Model>,
+    pub(super) models: Vec<Model>,
 }
 
 /// Reads the source, the models and the clients of a job. Reports all errors.
@@ -130,8 +133,9 @@ pub(super) fn read(job: &Job, output: &Output) -> Result<Input, Vec<InputError>>
         ("--output", job.output.is_some()),
         ("--certificate", job.certificate.is_some()),
     ];
-    if let (Some((option, _)), Some([_, _, ..])) =
-        (writes.iter().find(|(_, given)| *given), models.as_deref())
+    // A weakening is one answer for all models.
+    if let (false, Some((option, _)), Some([_, _, ..])) =
+        (job.weaken, writes.iter().find(|(_, given)| *given), models.as_deref())
     {
         let message = format!("{option} requires exactly one model: choose it with --model");
         add_error(option, message);
@@ -146,7 +150,8 @@ pub(super) fn read(job: &Job, output: &Output) -> Result<Input, Vec<InputError>>
     let (Some(models), Some(clients), Ok(file), []) = (models, clients, file, &errors[..]) else {
         return Err(errors);
     };
-    let (orders, allow_hangs) = (job.repair.strengthen.is_some(), job.allow_hangs);
+    let orders = job.weaken || job.repair.strengthen.is_some();
+    let allow_hangs = job.allow_hangs;
     let lowering = Lowering { clients, places: true, orders, allow_hangs, ..Lowering::default() };
     let source = file.parse_with(lowering, output);
     let source = source.map_err(|PrintedErrors(errors)| errors)?;
@@ -209,7 +214,7 @@ impl Input {
 }
 
 /// Returns the option that causes an error, and the message.
-fn option_error(error: &RepairError) -> (&'static str, String) {
+pub(super) fn option_error(error: &RepairError) -> (&'static str, String) {
     match error {
         RepairError::NoSuchFence { fence, .. } => {
             ("--fences", format!("--fences {fence}: {error}"))

@@ -154,12 +154,7 @@ impl<'s> Repair<'s> {
         } else {
             self.source.programs_to_repair()
         };
-        if problems.iter().any(Problem::requires_control_points) {
-            return Err(RepairError::RequiredControlPoint);
-        }
-        if problems.iter().any(|problem| grace_period::occurs(&problem.program)) {
-            return Err(RepairError::GracePeriods);
-        }
+        check_repairable(&problems)?;
         let fences = self.source.frontend().fences(self.source.text());
         if let Method::Fixpoint(Some((domain, k))) = self.repair.method
             && self.model.abstracted(domain, k, true).is_none()
@@ -193,6 +188,17 @@ impl<'s> Repair<'s> {
             candidates,
         })
     }
+}
+
+/// Checks that changes of fences and orders have their usual effect on the programs.
+pub(super) fn check_repairable(problems: &[Problem]) -> Result<(), RepairError> {
+    if problems.iter().any(Problem::requires_control_points) {
+        return Err(RepairError::RequiredControlPoint);
+    }
+    if problems.iter().any(|problem| grace_period::occurs(&problem.program)) {
+        return Err(RepairError::GracePeriods);
+    }
+    Ok(())
 }
 
 /// Returns the fence kinds to choose from, with their costs.
