@@ -114,10 +114,11 @@ pub fn headline(subject: &WeakenSubject<'_>, answer: &WeakenAnswer, paint: Paint
         WeakenAnswer::Found(found) => {
             let parts = found.left.first().map(|left| subject.parts(left)).unwrap_or_default();
             let weaker = parts.iter().filter(|part| part.is_weaker()).count();
-            let all = counted(parts.len() as u64, "order or fence");
             match (parts.len(), weaker) {
                 (0, _) => paint.good("nothing to weaken: the program writes no order and no fence"),
-                (_, 0) => format!("{}: {all}, each needed", paint.good("CANNOT BE WEAKER")),
+                (_, 0) => {
+                    paint.good("CANNOT BE WEAKER: every order and fence is as weak as possible")
+                }
                 (_, _) => {
                     let word = paint.good("CAN BE WEAKER");
                     let list = match (found.left.len(), found.complete) {
