@@ -259,6 +259,7 @@ pub fn fence_text(problem: &Problem, atom: Atom) -> String {
     let kind = match atom.barrier {
         Barrier::Fence(kinds) => kinds.name(),
         Barrier::Drain(store) => format!("drain of {store}"),
+        Barrier::Order(_) => "memory order".into(),
     };
     let side = if place.at_end { "at the end" } else { "before" };
     let (line, text, function) = (info.span.line, &info.text, &info.function);

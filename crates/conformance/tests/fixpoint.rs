@@ -71,6 +71,7 @@ fn format_fences(problem: &Problem, enforced: &ConstraintPlacements) -> Vec<Stri
             )
         }
         Barrier::Drain(_) => "drain".into(),
+        Barrier::Order(_) => "order".into(),
     });
     shown.collect()
 }

@@ -6,7 +6,9 @@
 mod brute_force;
 mod control_points;
 mod optimality;
+mod orders;
 mod speculation;
+mod weaker;
 
 use crate::common::{catch_panic, check, model, outcomes, report_comparisons, seeds, settings};
 use brute_force::{cheapest_by_brute_force, is_sufficient, restricted_candidates};
@@ -49,7 +51,11 @@ fn small_limits() -> Settings {
 
 /// Returns the program with places for fences. Its property is that the outcomes are SC outcomes.
 fn problem(source: &str) -> Option<Problem> {
-    let problem = lower_with_places(source).ok()?.pop()?;
+    as_under_sc(lower_with_places(source).ok()?.pop()?)
+}
+
+/// Returns the problem with the property that its outcomes are SC outcomes.
+fn as_under_sc(problem: Problem) -> Option<Problem> {
     let mut plain = problem.clone();
     plain.properties.clear();
     plain.sometimes.clear();

@@ -26,7 +26,7 @@ pub(crate) use hangs::Hangs;
 pub(crate) use infer::{Infer, Method};
 use std::path::PathBuf;
 pub(crate) use values::parse_seconds;
-pub(crate) use values::{parse_cost, parse_kind};
+pub(crate) use values::{parse_cost, parse_kind, parse_order_cost};
 
 /// The arguments of the program. `--help` shows the package description instead of this line.
 #[derive(Parser, Debug)]

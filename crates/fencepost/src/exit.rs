@@ -93,12 +93,17 @@ Exit codes:
 /// The exit codes in `fencepost infer --help`.
 pub(crate) const INFER_HELP: &str = "\
 Exit codes:
-   0  the program is repaired and verified, or needs no fence
+   0  the program is repaired and verified, or needs no fence; with --weaken: answered
   10  no fence helps: the program is wrong under SC, or no allowed fence prevents the violation
    5  no answer within the limits, or only for bounded buffers (0 with --accept-bounded)
    2  wrong usage, or an input that cannot be used
    6  an internal error of Fencepost: please report it
---write and --output change files only if the program is repaired.";
+--write and --output change files only if the program is repaired.
+
+Examples:
+  fencepost infer lock.c --model pso                 the cheapest fences
+  fencepost infer lock.c --model pso --strengthen    fences or stronger memory orders
+  fencepost infer lock.c --model tso,pso --weaken    orders and fences that can be weaker";
 
 /// The exit codes in `fencepost outcomes --help`.
 pub(crate) const OUTCOMES_HELP: &str = "\

@@ -2,11 +2,13 @@
 //! its source.
 //!
 //! - [`prepare`]: turns options into requests; [`show`]: prints the answer.
+//! - [`weaken`]: finds orders and fences that can be weaker.
 //! - [`draw`]: writes transition systems with their avoid formulas for Graphviz.
 
 mod draw;
 mod prepare;
 mod show;
+mod weaken;
 
 use crate::args::{Format, Infer};
 use crate::exit::Exit;
@@ -47,6 +49,12 @@ pub(crate) fn run_job(job: &Job, output: &mut Output) -> Exit {
     let session = Session::new(&job.search.limits, job.quiet);
     let input = prepare::read(job, output);
     let observer = session.observer(&file);
+    if job.weaken {
+        return match &input {
+            Ok(input) => weaken::run(job, input, &session, &observer, output),
+            Err(_) => Exit::Unusable,
+        };
+    }
     let requests = input
         .as_ref()
         .map_err(Vec::clone)

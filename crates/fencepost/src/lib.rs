@@ -54,6 +54,7 @@ pub use fencepost_engines::{
     Bound, Claim, Engine, Evidence, Inconclusive, InconclusiveReason, RaceSearch, Statistics,
     Unsupported, Verdict, Witness,
 };
+pub use fencepost_infer::order_candidates::OrderCosts;
 pub use fencepost_ir::{Diagnostics, Problem, Violation};
 pub use fencepost_models::ModelSpec as Model;
 pub use fencepost_models::replay::{ReplayedRun, Trace};
@@ -71,5 +72,6 @@ pub use requests::repair::{Method, PreparedRepair, Repair, RepairError, RepairOp
 pub use requests::replay::{ReplayError, Replayed, replay};
 pub use requests::robust::Robust;
 pub use requests::translate::{Language, Translate, TranslateError};
+pub use requests::weaken::{Weaken, Weakened};
 pub use search::{Elapsed, Observer, SearchOptions, Stopwatch, run_within};
 pub use source::{FindFile, Lowering, Preprocessing, Source, SourceError};

@@ -42,6 +42,7 @@ pub mod repair;
 pub mod replay;
 pub mod robust;
 pub mod translate;
+pub mod weaken;
 
 use crate::search::{Elapsed, Observer, SearchOptions, run_within};
 use fencepost_engines::Budget;

@@ -243,6 +243,7 @@ fn run_infer(options: &Options, output: &mut Output) -> Exit {
         abstraction_without_fixpoint: false,
         abstraction_error: None,
         strict_without_robust: false,
+        weaken: false,
         write: fences.write,
         output: fences.output.clone(),
         certificate: None,

@@ -98,6 +98,8 @@ pub struct Lowering {
     pub clients: Vec<String>,
     /// Whether to mark the places where fences can be put, for repairs.
     pub places: bool,
+    /// Whether to mark the accesses whose memory order can be changed, too. Requires `places`.
+    pub orders: bool,
     /// Whether to allow hangs, as `property may_hang;` does.
     pub allow_hangs: bool,
     /// How a C program is preprocessed.
@@ -176,10 +178,11 @@ impl fmt::Debug for Preprocessing {
 
 impl Lowering {
     fn request<'a>(&'a self, name: &'a str) -> Request<'a> {
-        let Lowering { clients, places, allow_hangs, preprocessing } = self;
+        let Lowering { clients, places, orders, allow_hangs, preprocessing } = self;
         let clients = Some(&clients[..]).filter(|all| !all.is_empty());
         let preprocessing = preprocessing.options();
-        Request { name, clients, places: *places, allow_hangs: *allow_hangs, preprocessing }
+        let (places, orders, allow_hangs) = (*places, *orders, *allow_hangs);
+        Request { name, clients, places, orders, allow_hangs, preprocessing }
     }
 }
 
@@ -301,10 +304,23 @@ impl Source {
         if self.lowering.places {
             return Cow::Borrowed(self);
         }
-        let lowering = Lowering { places: true, ..self.lowering.clone() };
+        Cow::Owned(self.lowered_again(Lowering { places: true, ..self.lowering.clone() }))
+    }
+
+    /// Returns the source with the places for fences and the accesses with a memory order marked.
+    pub(crate) fn with_orders(&self) -> Source {
+        self.lowered_again(Lowering { places: true, orders: true, ..self.lowering.clone() })
+    }
+
+    /// Whether the accesses whose memory order can be changed are marked.
+    pub(crate) fn marks_orders(&self) -> bool {
+        self.lowering.orders
+    }
+
+    fn lowered_again(&self, lowering: Lowering) -> Source {
         let text = self.text.clone();
         let lowered = Source::lower(&self.name, text, self.frontend, lowering, Diagnostics::new());
-        Cow::Owned(lowered.expect("marking places does not make a text invalid"))
+        lowered.expect("marking places does not make a text invalid")
     }
 }
 

@@ -27,6 +27,7 @@ pub mod fences;
 pub mod fp;
 mod lexing;
 pub mod litmus;
+mod order_sites;
 pub mod orders;
 pub mod repair;
 
@@ -94,6 +95,8 @@ pub struct Request<'a> {
     pub clients: Option<&'a [String]>,
     /// Whether to mark the places where a fence can be inserted ([`fencepost_ir::place`]).
     pub places: bool,
+    /// Whether to mark the accesses whose memory order can be changed, too. Requires `places`.
+    pub orders: bool,
     /// Whether the caller allows hangs. A property that forbids them gets a warning.
     pub allow_hangs: bool,
 }

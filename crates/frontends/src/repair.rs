@@ -55,7 +55,7 @@ impl LoweredSource<'_> {
 
     /// Compiles a modified text for the same clients, without places.
     pub fn compile(&self, text: &str) -> Result<Vec<Problem>, EditError> {
-        let request = Request { places: false, ..self.request };
+        let request = Request { places: false, orders: false, ..self.request };
         let mut diagnostics = Diagnostics::new();
         let problems = self.frontend.lower_for(text, &request, &mut diagnostics);
         let problems = problems.ok_or(EditError::Rejected(diagnostics))?;

@@ -70,8 +70,10 @@ impl Candidates {
             return Self::from_costs(BTreeMap::new(), &Program::default(), written);
         };
         let places = (0..first.program.places.len()).map(PlaceId::from_index);
-        let places: Vec<PlaceId> =
-            places.filter(|place| restrictions.allow(&first.program, *place)).collect();
+        let is_gap = |place: &PlaceId| first.program.place(*place).order.is_none();
+        let places: Vec<PlaceId> = places
+            .filter(|place| is_gap(place) && restrictions.allow(&first.program, *place))
+            .collect();
         Self::at_places(problems, &first.program, &places, fence_costs, written)
     }
 
@@ -117,7 +119,11 @@ impl Candidates {
         // Prefer fewer statements, then fewer enclosing loops, then kinds other than load-load.
         let tie_breaker = |atom: &Atom| {
             let is_load_load = atom.barrier == Barrier::Fence(FenceKinds::LOAD_LOAD);
-            1024 + 2 * Cost::from(program.place(atom.place).loops) + Cost::from(is_load_load)
+            let statement = match atom.barrier {
+                Barrier::Fence(_) | Barrier::Drain(_) => 1024,
+                Barrier::Order(_) => 512,
+            };
+            statement + 2 * Cost::from(program.place(atom.place).loops) + Cost::from(is_load_load)
         };
         Candidates {
             weights: atom_costs
@@ -130,6 +136,23 @@ impl Candidates {
             written,
             mutated: Mutated::NONE,
         }
+    }
+
+    /// Returns a list without candidates.
+    pub(crate) fn none(program: &Program, written: WrittenFences) -> Candidates {
+        Self::from_costs(BTreeMap::new(), program, written)
+    }
+
+    /// Returns the candidates and, in addition, other barriers with their costs.
+    pub(crate) fn with_atoms(
+        self,
+        program: &Program,
+        more: impl IntoIterator<Item = (Atom, u32)>,
+    ) -> Candidates {
+        let mutated = self.mutated;
+        let own = self.atoms.into_iter().zip(self.costs);
+        let candidates = Self::from_costs(own.chain(more).collect(), program, self.written);
+        Candidates { mutated, ..candidates }
     }
 
     /// Returns the candidates that satisfy a predicate.
@@ -193,7 +216,7 @@ fn full_fence_cost(fence_costs: &FenceCosts, present: FenceKinds) -> Option<u32>
 }
 
 impl Restrictions {
-    fn allow(&self, program: &Program, place: PlaceId) -> bool {
+    pub(crate) fn allow(&self, program: &Program, place: PlaceId) -> bool {
         let info = program.label(program.place(place).label);
         !self.forbidden_lines.contains(&info.span.line)
             && (self.functions.is_empty() || self.functions.contains(&info.function))
@@ -245,7 +268,8 @@ fn drainable_stores(problems: &[Problem], place: Label) -> BTreeSet<Label> {
 fn representatives(problems: &[Problem], allowed: impl Fn(&PlaceId) -> bool) -> Vec<PlaceId> {
     let places = problems.first().map_or(0, |p| p.program.places.len());
     let mut of_label: BTreeMap<Label, usize> = BTreeMap::new();
-    for (at, place) in problems.iter().flat_map(|p| p.program.places.iter().enumerate()) {
+    let all = problems.iter().flat_map(|p| p.program.places.iter().enumerate());
+    for (at, place) in all.filter(|(_, place)| place.order.is_none()) {
         of_label.insert(place.label, at);
     }
     let mut copies = vec![0_u32; places];

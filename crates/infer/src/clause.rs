@@ -24,11 +24,14 @@
 //! The first property makes the cheapest hitting set a lower bound for every repair. The second
 //! guarantees progress of the inference.
 
+mod arrivals;
+
+use arrivals::needed_arrivals;
+
 use crate::candidates::Candidates;
 use crate::set::Set;
 use fencepost_ir::{
-    Atom, Barrier, FenceKinds, Label, Loc, Observable, Op, Pc, PlaceId, Problem, Property,
-    ThreadId, Value, Violation,
+    Atom, Barrier, FenceKinds, Label, Loc, Op, Pc, PlaceId, Problem, ThreadId, Violation,
 };
 use fencepost_models::event::EventKind;
 use fencepost_models::machine::Action;
@@ -59,6 +62,7 @@ enum Item {
     },
     Place {
         place: PlaceId,
+        side: Side,
         critical: bool,
     },
     /// The start of a client's operation.
@@ -70,6 +74,15 @@ enum Item {
     Guess {
         resolved: EventIndex,
     },
+}
+
+/// Which statement marks a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Side {
+    /// The only one. At an order place: the one before the access.
+    Before,
+    /// At an order place: the one after the access.
+    After,
 }
 
 /// A visible action: observable or ending the run, and not an access.
@@ -92,17 +105,27 @@ pub fn blocking_clause(problem: &Problem, run: &ReplayedRun, candidates: &Candid
     let mut found = Set::empty(candidates.len());
     for thread in &read_threads(problem, run) {
         for (at, item) in thread.iter().enumerate() {
-            let Item::Place { place, critical } = *item else { continue };
+            let Item::Place { place, side, critical } = *item else { continue };
             let context = PlaceContext::new(thread, at, critical);
             for position in positions_at(candidates, place) {
-                if context.is_run_blocked_by(candidates.atoms[position].barrier, candidates.mutated)
-                {
+                let barrier = barrier_at(candidates.atoms[position].barrier, side);
+                if context.is_run_blocked_by(barrier, candidates.mutated) {
                     found.insert(position);
                 }
             }
         }
     }
     found
+}
+
+/// Returns the barrier at one side of a place. A memory order is a fence on each side. It blocks a
+/// run if one of them does.
+fn barrier_at(barrier: Barrier, side: Side) -> Barrier {
+    match (barrier, side) {
+        (Barrier::Order(fences), Side::Before) => Barrier::Fence(fences.before),
+        (Barrier::Order(fences), Side::After) => Barrier::Fence(fences.after),
+        (Barrier::Fence(_) | Barrier::Drain(_), _) => barrier,
+    }
 }
 
 /// Returns whether some access or visible action of the run took effect before an earlier one of
@@ -200,6 +223,7 @@ impl<'a> PlaceContext<'a> {
                 self.last_store_to(store) > self.first_effect
                     && !mutated.is(Mutation::DrainsIgnored)
             }
+            Barrier::Order(_) => unreachable!("an order is a fence on each side"),
         }
     }
 
@@ -234,7 +258,7 @@ fn read_threads(problem: &Problem, run: &ReplayedRun) -> Vec<Vec<Item>> {
 /// Collects the items of each thread from the events of a run.
 struct RunReader<'p> {
     problem: &'p Problem,
-    places: BTreeMap<Label, PlaceId>,
+    places: BTreeMap<Label, (PlaceId, Side)>,
     threads: Vec<Vec<Item>>,
     /// By thread: the positions of its pending accesses in `threads`, in program order.
     pending: Vec<Vec<usize>>,
@@ -249,10 +273,16 @@ struct RunReader<'p> {
 impl<'p> RunReader<'p> {
     fn new(problem: &'p Problem) -> Self {
         let threads = problem.program.threads.len();
-        let places = problem.program.places.iter().enumerate();
+        let mut places = BTreeMap::new();
+        for (at, place) in problem.program.places.iter().enumerate() {
+            let id = PlaceId::from_index(at);
+            places.insert(place.label, (id, Side::Before));
+            let after = place.order.as_ref().and_then(|site| site.after);
+            places.extend(after.map(|after| (after, (id, Side::After))));
+        }
         RunReader {
             problem,
-            places: places.map(|(at, p)| (p.label, PlaceId::from_index(at))).collect(),
+            places,
             threads: vec![Vec::new(); threads],
             pending: vec![Vec::new(); threads],
             deferred: vec![BTreeMap::new(); threads],
@@ -348,7 +378,7 @@ impl<'p> RunReader<'p> {
     /// Records that a thread passes a place. Returns false if the event is not at a place.
     fn record_place(&mut self, annotated: &AnnotatedEvent) -> bool {
         let event = &annotated.event;
-        let Some(place) = event.label.and_then(|label| self.places.get(&label)) else {
+        let Some((place, side)) = event.label.and_then(|label| self.places.get(&label)) else {
             return false;
         };
         let thread = self.problem.program.thread(event.thread);
@@ -356,14 +386,14 @@ impl<'p> RunReader<'p> {
         let items = &mut self.threads[event.thread.index()];
         // A loop without effects passes its places again and again. One pass stands for all.
         let mut passed = items.iter().rev().map_while(|item| match item {
-            Item::Place { place, critical } => Some((*place, *critical)),
+            Item::Place { place, side, critical } => Some((*place, *side, *critical)),
             Item::Access { .. }
             | Item::Action { .. }
             | Item::Invoke { .. }
             | Item::Guess { .. } => None,
         });
-        if !passed.any(|known| known == (*place, critical)) {
-            items.push(Item::Place { place: *place, critical });
+        if !passed.any(|known| known == (*place, *side, critical)) {
+            items.push(Item::Place { place: *place, side: *side, critical });
         }
         true
     }
@@ -562,31 +592,6 @@ impl<'p> RunReader<'p> {
             }
         }
     }
-}
-
-/// Returns threads whose arrivals at control points are sufficient for the violation of the
-/// invariant at this index, together with memory at the end of the run. No arrival can be left out.
-fn needed_arrivals(problem: &Problem, run: &ReplayedRun, at: usize) -> Vec<ThreadId> {
-    let Property::Invariant(condition) = &problem.properties[at] else { return Vec::new() };
-    let mut arrived = condition.control_points();
-    arrived.retain(|(t, label)| run.value(Observable::At(*t, *label)) == Some(1));
-    arrived.sort_unstable();
-    arrived.dedup();
-    let is_violated = |arrived: &[(ThreadId, Label)]| {
-        let value = |what: &Observable| match *what {
-            Observable::At(t, label) => Value::from(arrived.contains(&(t, label))),
-            Observable::Loc(_) | Observable::Reg(..) => run.value(*what).unwrap_or_default(),
-        };
-        !condition.expr.eval(&value).is_ok_and(|holds| holds != 0)
-    };
-    debug_assert!(is_violated(&arrived), "the last state violates the invariant");
-    for candidate in arrived.clone() {
-        let others: Vec<_> = arrived.iter().copied().filter(|one| *one != candidate).collect();
-        if is_violated(&others) {
-            arrived = others;
-        }
-    }
-    arrived.into_iter().map(|(t, _)| t).collect()
 }
 
 /// Returns the barriers of a clause.

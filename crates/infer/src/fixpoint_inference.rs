@@ -188,7 +188,7 @@ impl InferenceState<'_> {
 fn delays_next_access(atom: &Atom) -> bool {
     match atom.barrier {
         Barrier::Fence(kinds) => kinds != FenceKinds::STORE_STORE,
-        Barrier::Drain(_) => true,
+        Barrier::Drain(_) | Barrier::Order(_) => true,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Fence inference: computes the cheapest fences that make a program correct.
 //!
 //! - [`fence_costs`]: the fence kinds that inference may place, with their costs.
-//! - [`candidates`]: the places for them.
+//! - [`candidates`]: the places for them. [`order_candidates`]: stronger memory orders of accesses.
 //! - [`set`], [`hitting_set`]: the cheapest set that hits every clause.
 //! - [`lazy`]: counterexample-guided inference. [`clause`] computes the clause of a violating run.
 //! - [`fixpoint_inference`]: inference from avoid formulas \[KVY10, KVY11\]. [`constraint`] defines
@@ -10,6 +10,7 @@
 //!   and for abstract models, and `avoid` represents the formulas of states.
 //!   [`place_for_constraints`] computes the cheapest placement that enforces a formula.
 //! - [`repair`]: the result types.
+//! - [`weaken`]: the orders and fences that are stronger than necessary.
 //! - [`optimality`]: writes the proof that a repair is the cheapest.
 
 // A new operation, event or property must be handled everywhere: no catch-all arms on our own
@@ -28,7 +29,9 @@ pub mod hitting_set;
 mod labelled_machine;
 pub mod lazy;
 pub mod optimality;
+pub mod order_candidates;
 pub mod place_for_constraints;
 pub mod repair;
 pub mod set;
+pub mod weaken;
 mod window_prevention;

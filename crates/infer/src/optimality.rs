@@ -47,6 +47,8 @@ use std::io::{self, Write};
 pub enum NoOptimalityCertificate {
     /// Drains are among the fence kinds.
     Drains,
+    /// The repair may change memory orders.
+    Orders,
     /// The verifier decides robustness, which certificates do not cover.
     Robustness,
     /// The method does not prove that its answer is the cheapest.
@@ -66,6 +68,9 @@ impl fmt::Display for NoOptimalityCertificate {
         f.write_str(match self {
             NoOptimalityCertificate::Drains => {
                 "certificates of optimality do not cover drains; leave drain out of --fences"
+            }
+            NoOptimalityCertificate::Orders => {
+                "certificates of optimality do not cover memory orders; leave out --strengthen"
             }
             NoOptimalityCertificate::Robustness => {
                 "certificates do not cover robustness; use --engine auto, explicit or automata"
@@ -186,7 +191,7 @@ const FULL_FENCE: Barrier = Barrier::Fence(FenceKinds::FULL);
 fn placed_fence(atom: &Atom) -> Option<PlacedFence> {
     match atom.barrier {
         Barrier::Fence(kinds) => Some(PlacedFence(atom.place.0, kinds.name())),
-        Barrier::Drain(_) => None,
+        Barrier::Drain(_) | Barrier::Order(_) => None,
     }
 }
 
@@ -204,7 +209,7 @@ impl Writer<'_> {
     fn fence_cost(&self, atom: &Atom) -> Option<Cost> {
         let is_same = |kind: &FenceKind| match (kind, atom.barrier) {
             (FenceKind::Fence(kinds), Barrier::Fence(placed)) => *kinds == placed,
-            (FenceKind::Drain, _) | (_, Barrier::Drain(_)) => false,
+            (FenceKind::Drain, _) | (_, Barrier::Drain(_) | Barrier::Order(_)) => false,
         };
         let mut entries = self.fence_costs.entries.iter();
         entries.find(|(kind, _)| is_same(kind)).map(|(_, cost)| Cost::from(*cost))
@@ -301,7 +306,7 @@ impl Writer<'_> {
                 let formed =
                     others.clone().fold(self.present(place), |kinds, at| match atoms[at].barrier {
                         Barrier::Fence(more) => kinds.union(more),
-                        Barrier::Drain(_) => kinds,
+                        Barrier::Drain(_) | Barrier::Order(_) => kinds,
                     });
                 let expensive = others.max_by_key(|at| self.fence_cost(&atoms[*at]));
                 match expensive.filter(|_| formed == FenceKinds::FULL) {

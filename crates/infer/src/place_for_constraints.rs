@@ -266,6 +266,8 @@ impl<'a> ThreadPaths<'a> {
     fn orders_pair(&self, pair: Pair, place: Pc, barrier: Barrier) -> bool {
         match barrier {
             Barrier::Fence(kinds) => kinds.orders(pair.before, pair.after),
+            // The candidates of this method are at gaps only.
+            Barrier::Order(_) => false,
             // Control reaches the place only from one store, which must be the first access.
             Barrier::Drain(store) => {
                 self.thread.stmt(pair.from).label == store

@@ -365,14 +365,15 @@ impl Sources {
     /// Adds a place for a fence at this source offset. `label` is the label of the statement that
     /// marks the place.
     pub fn place(&mut self, label: Label, offset: u32, at_end: bool, loops: u32) {
-        let (wrap, written) = (None, None);
-        self.places.push(Place { label, offset, at_end, wrap, loops, written });
+        let (wrap, written, order) = (None, None, None);
+        self.places.push(Place { label, offset, at_end, wrap, loops, written, order });
     }
 
     /// Adds the place of a fence in the source.
     pub fn written(&mut self, label: Label, kinds: FenceKinds, span: Span, loops: u32) {
         let (offset, written) = (span.start, Some((kinds, span)));
-        self.places.push(Place { label, offset, at_end: false, wrap: None, loops, written });
+        let (at_end, wrap, order) = (false, None, None);
+        self.places.push(Place { label, offset, at_end, wrap, loops, written, order });
     }
 }
 

@@ -140,6 +140,8 @@ impl FenceKinds {
     pub const LOAD_LOAD: FenceKinds = FenceKinds(4);
     /// Orders loads before the fence with stores after it.
     pub const LOAD_STORE: FenceKinds = FenceKinds(8);
+    /// No kind.
+    pub const NONE: FenceKinds = FenceKinds(0);
     /// All four kinds.
     pub const FULL: FenceKinds = FenceKinds(15);
     /// Orders loads before the fence with all accesses after it.

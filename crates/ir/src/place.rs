@@ -5,6 +5,11 @@
 //! copies of a source statement (instances of a template, inlined calls) share their places, so a
 //! fence inserted at a place is inserted into all copies. A fence in the source is also a place:
 //! the statement with the place's label is then that fence.
+//!
+//! An access whose memory order is written in the source is an *order place*, if the front end is
+//! asked for such places. An order is a fence before and a fence after the access. Two statements
+//! mark an order place: the one before the access and the one after it. Each is a fence or, if the
+//! order has no fence there, a `skip`.
 
 use crate::ids::Label;
 use crate::op::FenceKinds;
@@ -26,4 +31,94 @@ pub struct Place {
     pub loops: u32,
     /// The fence that the source has at this place, if any.
     pub written: Option<(FenceKinds, Span)>,
+    /// For an order place: the orders of the access. The label of the place is then that of the
+    /// statement before the access, and no fence can be inserted here as a statement.
+    pub order: Option<OrderSite>,
+}
+
+impl Place {
+    /// Returns the labels of the statements that mark the place.
+    pub fn labels(&self) -> impl Iterator<Item = Label> {
+        let after = self.order.as_ref().and_then(|site| site.after);
+        std::iter::once(self.label).chain(after)
+    }
+
+    /// Returns the place with new labels. Returns `None` if a label of the place has none.
+    pub fn renamed(self, renamed: impl Fn(Label) -> Option<Label>) -> Option<Place> {
+        let label = renamed(self.label)?;
+        let order = match self.order {
+            None => None,
+            Some(site) => {
+                let access = renamed(site.access)?;
+                let after = match site.after {
+                    None => None,
+                    Some(after) => Some(renamed(after)?),
+                };
+                Some(OrderSite { access, after, ..site })
+            }
+        };
+        Some(Place { label, order, ..self })
+    }
+}
+
+/// The fences of a memory order: before and after its access.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct OrderFences {
+    /// The fence before the access.
+    pub before: FenceKinds,
+    /// The fence after the access.
+    pub after: FenceKinds,
+}
+
+impl OrderFences {
+    /// Returns the fences of both orders.
+    pub fn union(self, other: OrderFences) -> OrderFences {
+        let (before, after) = (self.before.union(other.before), self.after.union(other.after));
+        OrderFences { before, after }
+    }
+
+    /// Returns whether `self` has every kind of `other`, on both sides.
+    pub fn contains(self, other: OrderFences) -> bool {
+        self.before.contains(other.before) && self.after.contains(other.after)
+    }
+}
+
+/// The memory order of an access in the source, and the orders that it can have instead.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OrderSite {
+    /// The label of the access.
+    pub access: Label,
+    /// The label of the statements that mark the position after the access. None if the fence after
+    /// the access cannot change.
+    pub after: Option<Label>,
+    /// What the access is: `load`, `store` or `update`.
+    pub what: &'static str,
+    /// The orders, from weak to strong: no order has fewer fences than an earlier one. Only the
+    /// order in the source may have the same fences as another one, which is then weaker.
+    pub choices: Vec<OrderChoice>,
+    /// The index of the order in the source.
+    pub written: usize,
+}
+
+impl OrderSite {
+    /// Returns the order in the source.
+    pub fn written_choice(&self) -> &OrderChoice {
+        &self.choices[self.written]
+    }
+
+    /// Returns the weakest order that has these fences.
+    pub fn choice(&self, fences: OrderFences) -> Option<&OrderChoice> {
+        self.choices.iter().find(|choice| choice.fences.contains(fences))
+    }
+}
+
+/// A memory order of an access.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OrderChoice {
+    /// The name: `release`, or `acq_rel, acquire` for success and failure.
+    pub name: String,
+    /// The fences.
+    pub fences: OrderFences,
+    /// The texts of the order in the source and what replaces them.
+    pub edits: Vec<(Span, String)>,
 }

@@ -1,10 +1,11 @@
-//! Placements: sets of fences at places, and their insertion into a program.
+//! Placements: sets of fences and memory orders at places, and their insertion into a program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::flow;
 use crate::ids::{Label, Pc, PlaceId};
 use crate::op::{Address, FenceKinds, Op};
+use crate::place::OrderFences;
 use crate::program::{Program, Stmt, Thread};
 
 /// A fence or a drain: a statement that keeps accesses in order.
@@ -15,6 +16,10 @@ pub enum Barrier {
     /// A drain: waits until the thread has no pending store to the location of the store with this
     /// label, which is directly before the place.
     Drain(Label),
+    /// A memory order that has these fences, at an order place ([`Place::order`]).
+    ///
+    /// [`Place::order`]: crate::place::Place::order
+    Order(OrderFences),
 }
 
 /// A barrier at a place.
@@ -39,10 +44,28 @@ impl Placement {
     pub fn by_place(&self) -> BTreeMap<PlaceId, (FenceKinds, Vec<Label>)> {
         let mut places: BTreeMap<PlaceId, (FenceKinds, Vec<Label>)> = BTreeMap::new();
         for atom in &self.atoms {
-            let (kinds, drains) = places.entry(atom.place).or_default();
             match atom.barrier {
-                Barrier::Fence(more) => *kinds = kinds.union(more),
-                Barrier::Drain(store) => drains.push(store),
+                Barrier::Fence(more) => {
+                    let (kinds, _) = places.entry(atom.place).or_default();
+                    *kinds = kinds.union(more);
+                }
+                Barrier::Drain(store) => places.entry(atom.place).or_default().1.push(store),
+                Barrier::Order(_) => {}
+            }
+        }
+        places
+    }
+
+    /// Returns for each order place the fences of its orders.
+    pub fn orders(&self) -> BTreeMap<PlaceId, OrderFences> {
+        let mut places: BTreeMap<PlaceId, OrderFences> = BTreeMap::new();
+        for atom in &self.atoms {
+            match atom.barrier {
+                Barrier::Order(fences) => {
+                    let known = places.entry(atom.place).or_default();
+                    *known = known.union(fences);
+                }
+                Barrier::Fence(_) | Barrier::Drain(_) => {}
             }
         }
         places
@@ -50,14 +73,19 @@ impl Placement {
 
     /// Returns whether `other` has every barrier of `self`, or a stronger one at the same place.
     pub fn is_within(&self, other: &Placement) -> bool {
+        let other_orders = other.orders();
+        let has_orders = self.orders().iter().all(|(place, fences)| {
+            other_orders.get(place).is_some_and(|other| other.contains(*fences))
+        });
         let other_places = other.by_place();
-        self.by_place().iter().all(|(place, (kinds, drains))| {
-            other_places.get(place).is_some_and(|(other_kinds, other_drains)| {
-                other_kinds.contains(*kinds)
-                    && (*other_kinds == FenceKinds::FULL
-                        || drains.iter().all(|d| other_drains.contains(d)))
+        has_orders
+            && self.by_place().iter().all(|(place, (kinds, drains))| {
+                other_places.get(place).is_some_and(|(other_kinds, other_drains)| {
+                    other_kinds.contains(*kinds)
+                        && (*other_kinds == FenceKinds::FULL
+                            || drains.iter().all(|d| other_drains.contains(d)))
+                })
             })
-        })
     }
 }
 
@@ -67,7 +95,7 @@ impl FromIterator<Atom> for Placement {
     }
 }
 
-/// How to treat the fences that the source already has.
+/// How to treat the fences and the memory orders that the source already has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WrittenFences {
     /// Keep them.
@@ -81,9 +109,21 @@ pub enum WrittenFences {
 /// labels and program counters do not change; additional statements are appended to the code.
 pub fn fenced(program: &Program, placement: &Placement, written: WrittenFences) -> Program {
     let mut fenced = program.clone();
-    let barriers = placement.by_place();
+    let (barriers, orders) = (placement.by_place(), placement.orders());
     for (at, place) in program.places.iter().enumerate() {
         let id = PlaceId::from_index(at);
+        if let Some(site) = &place.order {
+            let own = Some(site.written_choice().fences);
+            let own = own.filter(|_| written == WrittenFences::Kept).unwrap_or_default();
+            let fences = own.union(orders.get(&id).copied().unwrap_or_default());
+            for thread in &mut fenced.threads {
+                insert(thread, place.label, fences.before, &[]);
+                if let Some(after) = site.after {
+                    insert(thread, after, fences.after, &[]);
+                }
+            }
+            continue;
+        }
         let own = place.written.map(|(kinds, _)| kinds).filter(|_| written == WrittenFences::Kept);
         let none = (FenceKinds::default(), Vec::new());
         let (added, drains) = barriers.get(&id).unwrap_or(&none);

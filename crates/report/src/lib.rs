@@ -39,6 +39,7 @@ pub mod litmus;
 pub mod memory;
 pub mod models;
 pub mod monitor;
+mod order_change;
 pub mod order_table;
 pub mod outcomes;
 pub mod paint;
@@ -54,6 +55,7 @@ pub mod trace;
 pub mod trace_file;
 pub mod verdict_line;
 pub mod violation;
+pub mod weakening;
 pub mod wording;
 
 pub use paint::Paint;

@@ -19,7 +19,7 @@ use fencepost_frontends::FenceSyntax;
 use fencepost_infer::candidates::Candidates;
 use fencepost_infer::repair::{Constraints, GaveUp, Inference, Repair, Sufficiency, Unrepairable};
 use fencepost_ir::{
-    Atom, Barrier, FenceKinds, Place, PlaceId, Placement, Problem, WrittenFences, placement,
+    Atom, Barrier, FenceKinds, Label, Place, PlaceId, Placement, Problem, WrittenFences, placement,
 };
 use fencepost_models::{ModelSpec, Reductions};
 use std::borrow::Cow;
@@ -169,6 +169,10 @@ impl<'a> Subject<'a> {
         let what = match atom.barrier {
             Barrier::Fence(kinds) => kinds.listed(),
             Barrier::Drain(_) => self.fence_text(atom),
+            Barrier::Order(_) => {
+                let what = place.order.as_ref().map_or("order", |site| site.what);
+                return format!("{what} {} at", self.fence_text(atom));
+            }
         };
         let preposition = match (place.written, place.at_end) {
             (Some(_), _) => "at",
@@ -182,7 +186,8 @@ impl<'a> Subject<'a> {
     fn spot(&self, place: &Place) -> String {
         let span = |place: &Place| self.program().label(place.label).span;
         let own = span(place);
-        let mut places = self.program().places.iter().map(span);
+        let alike = |other: &&Place| other.order.is_some() == place.order.is_some();
+        let mut places = self.program().places.iter().filter(alike).map(span);
         let shares_line = places.any(|other| other.line == own.line && other.column != own.column);
         match shares_line && !self.fences.located_by_thread {
             true => format!(":{}:{}", own.line, own.column),
@@ -198,25 +203,33 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns a barrier as the language writes it; its kinds if the language has no statement for
-    /// it.
-    pub fn statement(&self, barrier: Barrier) -> String {
-        let (kinds, drains) = match barrier {
-            Barrier::Fence(kinds) => (kinds, Vec::new()),
-            Barrier::Drain(store) => (FenceKinds::default(), vec![store]),
-        };
-        let texts = self.fences.statements(self.program(), kinds, &drains);
+    /// it. For a memory order: the name of the order.
+    pub fn statement(&self, atom: Atom) -> String {
+        match atom.barrier {
+            Barrier::Fence(kinds) => self.fence_statement(kinds, &[]),
+            Barrier::Drain(store) => self.fence_statement(FenceKinds::default(), &[store]),
+            Barrier::Order(_) => self.order_change(atom).map_or("", |change| change.to).into(),
+        }
+    }
+
+    fn fence_statement(&self, kinds: FenceKinds, drains: &[Label]) -> String {
+        let texts = self.fences.statements(self.program(), kinds, drains);
         texts.map_or_else(|_| kinds.listed(), |texts| texts.join(" "))
     }
 
-    /// Returns a barrier as the language writes it, without a semicolon.
+    /// Returns a barrier as the language writes it, without a semicolon. For a memory order: the
+    /// change, as in `relaxed -> release`.
     pub fn fence_text(&self, atom: Atom) -> String {
-        self.statement(atom.barrier).trim_end_matches(';').into()
+        match self.order_change(atom) {
+            Some(change) => change.text(),
+            None => self.statement(atom).trim_end_matches(';').into(),
+        }
     }
 
     /// Formats fence kinds: an instruction in a litmus test, the names of the kinds otherwise.
     pub fn kinds_text(&self, kinds: FenceKinds) -> String {
         if self.fences.located_by_thread {
-            self.statement(Barrier::Fence(kinds)).trim_end_matches(';').into()
+            self.fence_statement(kinds, &[]).trim_end_matches(';').into()
         } else {
             kinds.listed()
         }
@@ -225,7 +238,10 @@ impl<'a> Subject<'a> {
     /// Describes the position of a barrier: "before `turn = 1`".
     pub fn position(&self, atom: Atom) -> String {
         let place = self.program().place(atom.place);
-        if let Some((own, _)) = place.written {
+        if let Some(change) = self.order_change(atom) {
+            let access = statement(self.program(), change.site.access, MAX_STATEMENT);
+            format!("at {} `{access}`", change.site.what)
+        } else if let Some((own, _)) = place.written {
             let is_own = atom.barrier == Barrier::Fence(own);
             let what = if is_own { "unchanged:" } else { "instead of" };
             format!("{what} `{}`", statement(self.program(), place.label, MAX_STATEMENT))
@@ -255,16 +271,18 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Formats the number of fences and drains of a placement.
+/// Formats the number of fences, drains and changed orders of a placement.
 fn count_barriers(placement: &Placement) -> String {
+    let is_drain = |atom: &&Atom| matches!(atom.barrier, Barrier::Drain(_));
+    let drains = placement.atoms.iter().filter(is_drain).count();
     let is_fence = |atom: &&Atom| matches!(atom.barrier, Barrier::Fence(_));
-    let fences = placement.atoms.iter().filter(is_fence).count() as u64;
-    let drains = placement.atoms.len() as u64 - fences;
-    match (fences, drains) {
-        (_, 0) => counted(fences, "fence"),
-        (0, _) => counted(drains, "drain"),
-        _ => format!("{} and {}", counted(fences, "fence"), counted(drains, "drain")),
-    }
+    let fences = placement.atoms.iter().filter(is_fence).count();
+    // Several parts of an order are one change.
+    let orders = placement.orders().len();
+    let counts = [(fences, "fence"), (drains, "drain"), (orders, "changed order")];
+    let some = counts.iter().filter(|(count, _)| *count > 0);
+    let some: Vec<String> = some.map(|(count, what)| counted(*count as u64, what)).collect();
+    if some.is_empty() { counted(0, "fence") } else { some.join(" and ") }
 }
 
 /// Returns the first line of the answer.

@@ -126,6 +126,9 @@ pub struct FenceRecord {
     pub kind: String,
     /// The statement to add.
     pub statement: String,
+    /// For a changed memory order: the old and the new order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderRecord>,
     /// The position relative to the original source.
     pub position: Position,
     /// The procedure or thread template that contains the fence.
@@ -134,7 +137,18 @@ pub struct FenceRecord {
     pub justification: Option<ViolationRecord>,
 }
 
-/// The position of a fence.
+/// A changed memory order.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct OrderRecord {
+    /// `load`, `store` or `update`.
+    pub access: &'static str,
+    /// The order in the original source.
+    pub from: String,
+    /// The new order.
+    pub to: String,
+}
+
+/// The position of a fence or of a changed order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
@@ -142,6 +156,8 @@ pub enum Position {
     Before(String),
     /// In place of this fence of the original source.
     Instead(String),
+    /// The order of this access.
+    OrderOf(String),
     /// At the end of a block.
     #[serde(rename = "end of block")]
     EndOfBlock,
@@ -457,12 +473,19 @@ impl FenceRecord {
             kind: match atom.barrier {
                 Barrier::Fence(kinds) => FenceKind::Fence(kinds).name(),
                 Barrier::Drain(_) => FenceKind::Drain.name(),
+                Barrier::Order(_) => "order".into(),
             },
-            statement: subject.statement(atom.barrier),
-            position: match (place.written, place.at_end) {
-                (Some(_), _) => Position::Instead(info.text.clone()),
-                (None, true) => Position::EndOfBlock,
-                (None, false) => Position::Before(info.text.clone()),
+            statement: subject.statement(atom),
+            order: subject.order_change(atom).map(|change| OrderRecord {
+                access: change.site.what,
+                from: change.from.into(),
+                to: change.to.into(),
+            }),
+            position: match (place.written, &place.order, place.at_end) {
+                (Some(_), _, _) => Position::Instead(info.text.clone()),
+                (None, Some(_), _) => Position::OrderOf(info.text.clone()),
+                (None, None, true) => Position::EndOfBlock,
+                (None, None, false) => Position::Before(info.text.clone()),
             },
             function: info.function.clone(),
             justification: None,

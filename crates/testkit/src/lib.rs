@@ -21,7 +21,7 @@ mod panics;
 mod random;
 mod seeds;
 
-pub use lower::{c_problem, litmus_problem, lower, lower_with_places, problem};
+pub use lower::{c_problem, litmus_problem, lower, lower_with_orders, lower_with_places, problem};
 pub use panics::catch_panic;
 pub use random::Random;
 pub use seeds::{is_campaign, report_comparisons, seeds};

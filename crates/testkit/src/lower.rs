@@ -19,6 +19,15 @@ pub fn lower_with_places(source: &str) -> Result<Vec<Problem>, String> {
     lower_for(source, &Request { places: true, ..Request::default() })
 }
 
+/// Returns the problems of an `.fp` source text, with the places where fences can be inserted and the
+/// accesses whose memory order can be changed.
+///
+/// # Errors
+/// The diagnostics, one per line.
+pub fn lower_with_orders(source: &str) -> Result<Vec<Problem>, String> {
+    lower_for(source, &Request { places: true, orders: true, ..Request::default() })
+}
+
 fn lower_for(source: &str, request: &Request) -> Result<Vec<Problem>, String> {
     let mut diagnostics = Diagnostics::new();
     let frontend = fencepost_frontends::by_extension("fp").expect("a front end exists for .fp");

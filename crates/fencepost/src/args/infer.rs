@@ -1,10 +1,11 @@
 //! The options of `fencepost infer`.
 
-use super::{Abstract, Format, Hangs, Search, Verifier, parse_cost, parse_kind};
+use super::{Abstract, Format, Hangs, Search, Verifier, parse_cost, parse_kind, parse_order_cost};
 use crate::args::CPrograms;
 use crate::exit;
 use clap::ValueEnum;
 use fencepost_infer::fence_costs::FenceKind;
+use fencepost_infer::order_candidates::OrderCosts;
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
@@ -57,6 +58,35 @@ pub(crate) struct Infer {
     /// List all placements of lowest cost, not only one
     #[arg(long)]
     pub(crate) all: bool,
+
+    /// Besides adding fences, make memory orders of accesses stronger where that is cheaper:
+    /// `relaxed` becomes `acquire`, `release`, `acq_rel` or `seq_cst`. Only orders that the program
+    /// writes as names can change
+    #[arg(long, conflicts_with = "from_scratch")]
+    pub(crate) strengthen: bool,
+
+    /// Costs of the parts that a stronger order adds, from 1 to 1000 [default: acquire=1, release=1,
+    /// seq_cst=2; the seq_cst part is the store-load fence after a store]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_parser = parse_order_cost,
+        value_name = "PART=N,...",
+        requires = "strengthen"
+    )]
+    pub(crate) order_cost: Vec<(&'static str, u32)>,
+
+    /// Instead of repairing the program, list the memory orders and fences that are stronger than
+    /// all the models need, each verified; holds for these models only, not for compilers and other
+    /// machines
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "strengthen", "from_scratch", "method", "fences", "cost", "all", "forbid", "only_in",
+            "certificate", "accept_bounded", "trace_dir", "dot", "format",
+        ]
+    )]
+    pub(crate) weaken: bool,
 
     /// Also reconsider the fences that are already in the program: remove or weaken those not
     /// needed
@@ -131,4 +161,15 @@ pub(crate) struct Infer {
 
     #[command(flatten)]
     pub(crate) search: Search,
+}
+
+impl Infer {
+    /// Returns the costs of stronger orders.
+    pub(crate) fn order_costs(&self) -> OrderCosts {
+        let mut costs = OrderCosts::default();
+        for (part, cost) in &self.order_cost {
+            costs.set(part, *cost);
+        }
+        costs
+    }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Job {
     pub(crate) abstraction_error: Option<String>,
     /// Whether the strict definition of robustness is given without the engine that uses it.
     pub(crate) strict_without_robust: bool,
+    /// Whether to look for weaker orders and fences instead of repairing the program.
+    pub(crate) weaken: bool,
     pub(crate) write: bool,
     pub(crate) output: Option<PathBuf>,
     /// The file for the certificate of optimality.
@@ -74,6 +76,7 @@ impl From<&Infer> for Job {
                 fences: options.fences.clone(),
                 costs: options.cost.clone(),
                 all: options.all,
+                strengthen: options.strengthen.then(|| options.order_costs()),
                 from_scratch: options.from_scratch,
                 forbidden_lines: options.forbid.clone(),
                 only_in: options.only_in.clone(),
@@ -81,6 +84,7 @@ impl From<&Infer> for Job {
             abstraction_without_fixpoint,
             abstraction_error,
             strict_without_robust: options.strict && options.engine != Verifier::Robust,
+            weaken: options.weaken,
             write: options.write,
             output: options.output.clone(),
             certificate: options.certificate.clone(),
@@ -105,7 +109,7 @@ pub(super) struct Input {
     pub(super) source: Source,
     /// The path of the source, or `None` for standard input.
     pub(super) path: Option<PathBuf>,
-    models: Vec<Model>,
+    pub(super) models: Vec<Model>,
 }
 
 /// Reads the source, the models and the clients of a job. Reports all errors.
@@ -129,8 +133,9 @@ pub(super) fn read(job: &Job, output: &Output) -> Result<Input, Vec<InputError>>
         ("--output", job.output.is_some()),
         ("--certificate", job.certificate.is_some()),
     ];
-    if let (Some((option, _)), Some([_, _, ..])) =
-        (writes.iter().find(|(_, given)| *given), models.as_deref())
+    // A weakening is one answer for all models.
+    if let (false, Some((option, _)), Some([_, _, ..])) =
+        (job.weaken, writes.iter().find(|(_, given)| *given), models.as_deref())
     {
         let message = format!("{option} requires exactly one model: choose it with --model");
         add_error(option, message);
@@ -145,8 +150,9 @@ pub(super) fn read(job: &Job, output: &Output) -> Result<Input, Vec<InputError>>
     let (Some(models), Some(clients), Ok(file), []) = (models, clients, file, &errors[..]) else {
         return Err(errors);
     };
-    let lowering =
-        Lowering { clients, places: true, allow_hangs: job.allow_hangs, ..Lowering::default() };
+    let orders = job.weaken || job.repair.strengthen.is_some();
+    let allow_hangs = job.allow_hangs;
+    let lowering = Lowering { clients, places: true, orders, allow_hangs, ..Lowering::default() };
     let source = file.parse_with(lowering, output);
     let source = source.map_err(|PrintedErrors(errors)| errors)?;
     Ok(Input { source, path: file.path, models })
@@ -208,7 +214,7 @@ impl Input {
 }
 
 /// Returns the option that causes an error, and the message.
-fn option_error(error: &RepairError) -> (&'static str, String) {
+pub(super) fn option_error(error: &RepairError) -> (&'static str, String) {
     match error {
         RepairError::NoSuchFence { fence, .. } => {
             ("--fences", format!("--fences {fence}: {error}"))
@@ -219,6 +225,9 @@ fn option_error(error: &RepairError) -> (&'static str, String) {
             ("--only-in", format!("--only-in {name}: {error}"))
         }
         RepairError::NoAbstraction => ("--domain", "--domain requires --model tso or pso".into()),
+        RepairError::OrdersByFixpoint => {
+            ("--strengthen", "--strengthen requires --method lazy".into())
+        }
         RepairError::RequiredControlPoint => ("invariant", error.to_string()),
         RepairError::GracePeriods => ("program", error.to_string()),
         _ => ("--model", error.to_string()),

@@ -4,6 +4,7 @@ use super::Job;
 use crate::output::Output;
 use fencepost::{EngineChoice, Repaired};
 use fencepost_infer::repair::{GaveUp, Inference, Repair, Sufficiency, Unrepairable};
+use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
 use fencepost_report::diff;
 use fencepost_report::explanation;
@@ -80,6 +81,10 @@ fn notes(job: &Job, repaired: &Repaired<'_>, output: &Output) -> String {
     }
     if repaired.problems().iter().all(|p| p.properties.is_empty()) {
         note("the file states no property of all runs; only faults are checked");
+    }
+    let has_orders = |p: &Problem| p.program.places.iter().any(|place| place.order.is_some());
+    if job.repair.strengthen.is_some() && !repaired.problems().iter().any(has_orders) {
+        note("no access has a memory order that can be changed: only fences are considered");
     }
     text
 }

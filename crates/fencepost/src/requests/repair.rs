@@ -22,6 +22,7 @@ use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::fence_costs::{FenceCosts, FenceKind};
 use fencepost_infer::fixpoint::drawing::{NoDrawing, StateGraph, draw_states};
 use fencepost_infer::lazy::{self, Query};
+use fencepost_infer::order_candidates::OrderCosts;
 use fencepost_infer::repair::{Inference, Sufficiency, Unrepairable};
 use fencepost_infer::{clause, fixpoint_inference};
 use fencepost_ir::{Atom, Placement, Problem, WrittenFences, grace_period, placement};
@@ -71,6 +72,8 @@ pub struct RepairOptions {
     pub costs: Vec<(FenceKind, u32)>,
     /// Whether to list all placements of lowest cost.
     pub all: bool,
+    /// The costs of stronger memory orders, if the repair may change the orders of accesses.
+    pub strengthen: Option<OrderCosts>,
     /// Whether to reconsider the fences that are already in the program.
     pub from_scratch: bool,
     /// Lines before which no fence may be placed.
@@ -130,6 +133,9 @@ impl<'s> Repair<'s> {
 
     /// Sets the options of the repair.
     pub fn repair_options(mut self, options: RepairOptions) -> Self {
+        if options.strengthen.is_some() && !self.source.marks_orders() {
+            self.source = Cow::Owned(self.source.with_orders());
+        }
         self.repair = options;
         self
     }
@@ -148,23 +154,30 @@ impl<'s> Repair<'s> {
         } else {
             self.source.programs_to_repair()
         };
-        if problems.iter().any(Problem::requires_control_points) {
-            return Err(RepairError::RequiredControlPoint);
-        }
-        if problems.iter().any(|problem| grace_period::occurs(&problem.program)) {
-            return Err(RepairError::GracePeriods);
-        }
+        check_repairable(&problems)?;
         let fences = self.source.frontend().fences(self.source.text());
         if let Method::Fixpoint(Some((domain, k))) = self.repair.method
             && self.model.abstracted(domain, k, true).is_none()
         {
             return Err(RepairError::NoAbstraction);
         }
+        if self.repair.strengthen.is_some() {
+            if let Method::Fixpoint(_) = self.repair.method {
+                return Err(RepairError::OrdersByFixpoint);
+            }
+            if self.repair.from_scratch {
+                return Err(RepairError::OrdersFromScratch);
+            }
+        }
         let costs = fence_costs(&self.repair, &self.model, &fences)?;
         let restrictions = restrictions(&self.repair, &problems)?;
         let written =
             if self.repair.from_scratch { WrittenFences::Dropped } else { WrittenFences::Kept };
-        let candidates = Candidates::new(&problems, &costs, &restrictions, written);
+        let mut candidates = Candidates::new(&problems, &costs, &restrictions, written);
+        if let Some(orders) = &self.repair.strengthen {
+            let program = &problems[0].program;
+            candidates = candidates.with_orders(program, &self.model, &restrictions, orders);
+        }
         Ok(PreparedRepair {
             request: self,
             problems,
@@ -175,6 +188,17 @@ impl<'s> Repair<'s> {
             candidates,
         })
     }
+}
+
+/// Checks that changes of fences and orders have their usual effect on the programs.
+pub(super) fn check_repairable(problems: &[Problem]) -> Result<(), RepairError> {
+    if problems.iter().any(Problem::requires_control_points) {
+        return Err(RepairError::RequiredControlPoint);
+    }
+    if problems.iter().any(|problem| grace_period::occurs(&problem.program)) {
+        return Err(RepairError::GracePeriods);
+    }
+    Ok(())
 }
 
 /// Returns the fence kinds to choose from, with their costs.

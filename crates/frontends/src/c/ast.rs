@@ -363,6 +363,9 @@ pub struct Expr {
     pub kind: ExprKind,
     /// The position.
     pub span: Span,
+    /// The position of the only token of the expression, if it has one. A token that is an argument
+    /// of a macro has its own position here.
+    pub origin: Option<Span>,
 }
 
 /// The kinds of expressions.

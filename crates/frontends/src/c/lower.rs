@@ -4,7 +4,7 @@
 //!   ([`memory`], [`places`]).
 //! - Functions are inlined, and constants are propagated ([`calls`], [`state`]).
 //! - Every created thread is a thread of the program ([`threads`]).
-//! - Memory orders are fences around accesses ([`access`], [`atomics`]).
+//! - Memory orders are fences around accesses ([`access`], [`atomics`], [`order_places`]).
 //!
 //! Lowering runs in passes, because a pass needs facts about the whole program ([`plan`]).
 //!
@@ -32,6 +32,7 @@ mod layout;
 mod loops;
 mod memory;
 mod nondet;
+mod order_places;
 mod pass;
 mod places;
 mod plan;

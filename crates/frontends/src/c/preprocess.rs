@@ -104,7 +104,15 @@ pub fn preprocess(main_name: &str, text: &str, options: &PreprocessOptions<'_>) 
     let mut tokens = preprocessor.run();
     let text = preprocessor.spellings.intern("");
     let hide = hide_sets::HideSet::EMPTY;
-    tokens.push(Token { kind: Tok::End, text, span: end, hide, first: true, space: true });
+    tokens.push(Token {
+        kind: Tok::End,
+        text,
+        span: end,
+        origin: end,
+        hide,
+        first: true,
+        space: true,
+    });
     Preprocessed {
         map: preprocessor.map,
         tokens,

@@ -337,6 +337,8 @@ pub struct Token {
     pub text: Symbol,
     /// The position. A token that comes from a macro has the position of the macro's use.
     pub span: Span,
+    /// The position of the token itself, if it is an argument of a macro. Otherwise as `span`.
+    pub origin: Span,
     /// The macros that do not replace this token.
     pub hide: HideSet,
     /// Whether the token is the first on its line.
@@ -382,7 +384,7 @@ pub fn lex(
         let span = span_of(&range);
         let space = range.start > previous || first;
         let text = spellings.intern(lexer.slice());
-        tokens.push(Token { kind, text, span, hide: HideSet::EMPTY, first, space });
+        tokens.push(Token { kind, text, span, origin: span, hide: HideSet::EMPTY, first, space });
         (first, previous) = (false, range.end);
     }
     tokens

@@ -1,4 +1,5 @@
-//! Inserts fence statements into languages with braces: `.fp` and the C of litmus tests.
+//! Inserts fence statements into languages with braces: `.fp`, C and the C of litmus tests. Changes
+//! memory orders: only the name of the order is replaced.
 //!
 //! A fence gets a line of its own if the code after its place starts a line. If only labels precede
 //! the place on its line, the fence follows them, and the code after it starts a new line. Otherwise
@@ -12,7 +13,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use fencepost_ir::{FenceKinds, Place, PlaceId, Placement, Program, Span, WrittenFences};
+use fencepost_ir::{
+    FenceKinds, OrderFences, OrderSite, Place, PlaceId, Placement, Program, Span, WrittenFences,
+};
 
 use super::{EditError, TextEdit, line_end};
 use crate::fences::FenceSyntax;
@@ -28,9 +31,14 @@ pub fn insert(
     written: WrittenFences,
 ) -> Result<Vec<TextEdit>, EditError> {
     let mut editor = Editor { source, eol: line_end(source), edits: Vec::new() };
-    let barriers = placement.by_place();
+    let (barriers, orders) = (placement.by_place(), placement.orders());
     let mut wrapped: BTreeMap<Span, Wrapped> = BTreeMap::new();
     for (at, place) in program.places.iter().enumerate() {
+        if let Some(site) = &place.order {
+            let added = orders.get(&PlaceId::from_index(at)).copied();
+            editor.change_order(program, place, site, (added, written))?;
+            continue;
+        }
         let none = (FenceKinds::default(), Vec::new());
         let (added, drains) = barriers.get(&PlaceId::from_index(at)).unwrap_or(&none);
         if let Some((own, span)) = place.written {
@@ -230,6 +238,27 @@ impl<'a> Editor<'a> {
         let end = if only_comment { end + rest.len() } else { end };
         let lines: String = parts.after.iter().map(|text| format!("{eol}{inner}{text}")).collect();
         self.put(end, end, format!("{lines}{eol}{outer}}}"), close);
+    }
+
+    /// Replaces the memory order of an access by the weakest one that has the fences of the
+    /// placement. An order of the source is kept if nothing is added to it.
+    fn change_order(
+        &mut self,
+        program: &Program,
+        place: &Place,
+        site: &OrderSite,
+        (added, written): (Option<OrderFences>, WrittenFences),
+    ) -> Result<(), EditError> {
+        let fences = match (added, written) {
+            (None, WrittenFences::Kept) => return Ok(()),
+            (Some(added), WrittenFences::Kept) => site.written_choice().fences.union(added),
+            (added, WrittenFences::Dropped) => added.unwrap_or_default(),
+        };
+        let choice = site.choice(fences).ok_or(EditError::no_position(program, place))?;
+        for (span, text) in &choice.edits {
+            self.put(span.start as usize, span.end as usize, text.clone(), Order::Replace);
+        }
+        Ok(())
     }
 
     /// Replaces an existing fence with statements. Removes the fence if there are no statements.

@@ -93,6 +93,8 @@ pub struct Checker<'a> {
     /// The called procedures, each with the position of its first call.
     calls: BTreeMap<ProcId, Span>,
     waits: Waits,
+    /// Whether the current expression is the guard of a branch of `either`.
+    in_guard: bool,
     /// Whether the body contains an `assert`.
     asserts: bool,
     /// In conditions: the registers of each template.
@@ -117,6 +119,7 @@ impl<'a> Checker<'a> {
             diagnostics,
             scope,
             kind: BodyKind::Init,
+            in_guard: false,
             registers: Vec::new(),
             by_name: BTreeMap::new(),
             arrays: BTreeMap::new(),

@@ -42,6 +42,7 @@ use super::codes;
 use super::limits;
 use super::names::too_many;
 use super::tree::{Claim, Client, Unit};
+use crate::Request;
 use client::ClientPlan;
 use condition::Conditions;
 use labels::Labels;
@@ -55,6 +56,8 @@ struct Context<'a> {
     labels: Labels<'a>,
     /// The places for fences by label, if the request asks for places.
     places: Option<BTreeMap<Label, Place>>,
+    /// Whether the places include accesses whose order can be changed.
+    marks_orders: bool,
     diagnostics: &'a mut Diagnostics,
     /// The diagnostics that are reported once, not for each instance of a template.
     reported: BTreeSet<(&'static str, Span)>,
@@ -81,11 +84,11 @@ fn conditions_size(unit: &Unit) -> u64 {
 
 /// Lowers a checked file. The result is valid only if no error was reported.
 ///
-/// With `places`, the programs have places for fences.
+/// The programs have places for fences if the request asks for them.
 pub fn lower(
     unit: &Unit,
     source: &str,
-    places: bool,
+    request: &Request<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Problem> {
     let layout = Layout::new(unit);
@@ -93,7 +96,8 @@ pub fn lower(
         unit,
         layout: &layout,
         labels: Labels::new(source),
-        places: places.then(BTreeMap::new),
+        places: request.places.then(BTreeMap::new),
+        marks_orders: request.orders,
         diagnostics,
         reported: BTreeSet::new(),
         built: 0,

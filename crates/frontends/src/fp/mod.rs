@@ -129,7 +129,7 @@ fn compile(
     if diagnostics.has_errors() {
         return None;
     }
-    let problems = lower::lower(&unit, source, request.places, diagnostics);
+    let problems = lower::lower(&unit, source, request, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }

@@ -375,6 +375,9 @@ pub struct Place {
     pub order: MemoryOrder,
     /// The memory order of a compare-and-exchange that fails.
     pub failure: MemoryOrder,
+    /// The positions of the orders in the source. Empty for a plain access, for a default order, and
+    /// where no other order is allowed.
+    pub written_orders: Vec<Span>,
     /// The position in the source.
     pub span: Span,
 }

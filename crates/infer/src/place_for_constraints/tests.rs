@@ -33,9 +33,10 @@ fn problem(ops: Vec<Op>) -> Problem {
     let mut code = Vec::new();
     for (at, op) in ops.into_iter().enumerate() {
         let label = Label(at as u32);
-        let (offset, at_end, wrap, loops, written) = (at as u32, false, None, 0, None);
+        let (offset, at_end, wrap, loops) = (at as u32, false, None, 0);
+        let (written, order) = (None, None);
         if matches!(op, Op::Skip) {
-            places.push(Place { label, offset, at_end, wrap, loops, written });
+            places.push(Place { label, offset, at_end, wrap, loops, written, order });
         }
         code.push(Stmt { label, op, next: Pc::from_index(at + 1), critical: false });
     }

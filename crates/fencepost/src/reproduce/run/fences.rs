@@ -191,6 +191,7 @@ fn placed<'p>(program: &'p Program, atom: &Atom) -> (&'p LabelInfo, String) {
     let kind = match atom.barrier {
         Barrier::Fence(kinds) => kinds.name(),
         Barrier::Drain(_) => FenceKind::Drain.name(),
+        Barrier::Order(_) => "order".into(),
     };
     (info, kind)
 }

@@ -23,6 +23,9 @@ impl PreparedRepair<'_> {
         if let Method::Fixpoint(_) = self.request.repair.method {
             return Err(NoOptimalityCertificate::NotOptimal);
         }
+        if self.request.repair.strengthen.is_some() {
+            return Err(NoOptimalityCertificate::Orders);
+        }
         check_supported(&self.problems, &self.request.model, &self.costs)
     }
 }

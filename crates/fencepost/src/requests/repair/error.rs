@@ -35,6 +35,10 @@ pub enum RepairError {
     NoAbstraction,
     /// An invariant may hold because a thread is at a control point.
     RequiredControlPoint,
+    /// The method `fixpoint` does not change memory orders.
+    OrdersByFixpoint,
+    /// Stronger orders are requested together with fences from scratch.
+    OrdersFromScratch,
     /// The program has read-side sections or grace periods.
     GracePeriods,
 }
@@ -62,6 +66,12 @@ impl fmt::Display for RepairError {
             RepairError::GracePeriods => {
                 f.write_str("fences are not inferred for tests with RCU: use `fencepost check`")
             }
+            RepairError::OrdersByFixpoint => {
+                f.write_str("the method `fixpoint` does not change memory orders; use `lazy`")
+            }
+            RepairError::OrdersFromScratch => f.write_str(
+                "a repair that changes memory orders keeps the fences and orders of the source",
+            ),
             RepairError::NoAbstraction => f.write_str("an abstraction requires TSO or PSO"),
         }
     }

@@ -27,7 +27,10 @@ impl Checker<'_> {
     }
 
     fn order_argument(&mut self, call: &Call<'_>, position: usize) -> Option<Expr> {
-        self.int_argument(&call.arguments[position], "a memory order")
+        let argument = &call.arguments[position];
+        let order = self.int_argument(argument, "a memory order")?;
+        // The name of the order, also if it is an argument of a macro.
+        Some(Expr { span: argument.origin.unwrap_or(order.span), ..order })
     }
 
     /// Checks a pointer to a value of a type. Returns the place.

@@ -116,6 +116,7 @@ impl Checker<'_> {
             ast::Initializer::Expr(ast::Expr {
                 kind: ast::ExprKind::Compound { ty: name, initializer },
                 span,
+                ..
             }) if matches!(ty.kind, TypeKind::Array(..) | TypeKind::Record(_)) => {
                 let literal = self.type_name(name)?;
                 if literal.kind == ty.kind || matches!(ty.kind, TypeKind::Array(_, UNSIZED)) {

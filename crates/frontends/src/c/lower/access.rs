@@ -9,11 +9,13 @@ use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Span, WideOp};
 
 use super::arithmetic::{Val, binary, convert};
 use super::layout::{POINTER, scalar_type};
+use super::order_places::SourceOrder;
 use super::places::{Cell, Spot};
 use super::thread::Lowerer;
 use crate::c::codes;
 use crate::c::orders::order_of_value;
 use crate::c::typed::{Access, Expr as TypedExpr, IntType, Type, TypeKind};
+use crate::order_sites::AccessKind;
 use crate::orders::MemoryOrder;
 
 /// Whether an access may be part of a data race, and its memory order otherwise.
@@ -22,7 +24,7 @@ pub(super) enum AccessMode {
     /// A plain access, which orders nothing.
     Plain,
     /// An atomic or volatile access with a memory order.
-    Ordered(MemoryOrder),
+    Ordered(SourceOrder),
 }
 
 impl AccessMode {
@@ -30,15 +32,15 @@ impl AccessMode {
     pub(super) fn of(access: Access) -> Self {
         match access {
             Access::Plain => AccessMode::Plain,
-            Access::Volatile => AccessMode::Ordered(MemoryOrder::Relaxed),
-            Access::SeqCst => AccessMode::Ordered(MemoryOrder::SeqCst),
+            Access::Volatile => AccessMode::Ordered(SourceOrder::implied(MemoryOrder::Relaxed)),
+            Access::SeqCst => AccessMode::Ordered(SourceOrder::implied(MemoryOrder::SeqCst)),
         }
     }
 
     /// Returns the memory order.
-    pub(super) fn order(self) -> MemoryOrder {
+    pub(super) fn order(self) -> SourceOrder {
         match self {
-            AccessMode::Plain => MemoryOrder::Relaxed,
+            AccessMode::Plain => SourceOrder::implied(MemoryOrder::Relaxed),
             AccessMode::Ordered(order) => order,
         }
     }
@@ -50,9 +52,13 @@ impl<'p> Lowerer<'_, 'p> {
         convert(value, to, &|reg| self.registers.limits(reg))
     }
 
-    /// Emits a fence of a memory order.
-    pub(super) fn emit_order_fence(&mut self, kinds: FenceKinds, kind: &'static str, span: Span) {
+    /// Emits a fence of an access that has no order place, unless the fence has no effect.
+    pub(super) fn emit_fence(&mut self, kinds: FenceKinds, kind: &'static str, span: Span) {
         if kinds != FenceKinds::default() && !self.is_atomic() {
+            if self.pass.marks_orders {
+                let label = self.label(span, kind, 0);
+                self.pass.mixed_orders.insert(label);
+            }
             self.emit(Op::Fence(kinds), span, kind);
         }
     }
@@ -99,18 +105,19 @@ impl<'p> Lowerer<'_, 'p> {
                     return Expr::Const(value);
                 }
                 let order = mode.order();
-                let Some((before, after)) = order.load_fences() else {
-                    self.invalid_order(order, "a load", span);
+                let Some((before, after)) = order.order.load_fences() else {
+                    self.invalid_order(order.order, "a load", span);
                     return Expr::Const(0);
                 };
                 let is_mixed = ty.bits < 64
                     && (own.is_some_and(|own| own.signed != ty.signed)
                         || self.pass.plan.mixed_signs.contains(&ty.bits));
                 let reg = self.temporary(if is_mixed { POINTER } else { ty });
-                self.emit_order_fence(before, "fence before", span);
+                let marks = self.mark_order(AccessKind::Load, &[order], ("load", 0), span);
+                self.emit_order_fence(before, ("fence before", marks), span);
                 self.emit_access(Op::Load { reg, from: at.clone() }, mode, (span, 0));
                 self.know(reg, None);
-                self.emit_order_fence(after, "fence after", span);
+                self.emit_order_fence(after, ("fence after", marks), span);
                 if is_mixed { self.converted(Expr::Var(reg), ty) } else { Expr::Var(reg) }
             }
         }
@@ -168,18 +175,20 @@ impl<'p> Lowerer<'_, 'p> {
             }
             Cell::Memory { at, scalar, ty } => {
                 let order = mode.order();
-                let Some((before, after)) = order.store_fences() else {
-                    return self.invalid_order(order, "a store", span);
+                let Some((before, after)) = order.order.store_fences() else {
+                    return self.invalid_order(order.order, "a store", span);
                 };
                 let value = match ty {
                     Some(ty) => self.converted(value, *ty),
                     None => value,
                 };
                 let constant = value.as_const();
-                self.emit_order_fence(before, "fence before", span);
+                let own = ("store", number);
+                let marks = self.mark_order(AccessKind::Store, &[order], own, span);
+                self.emit_order_fence(before, ("fence before", marks), span);
                 let op = Op::Store { to: at.clone(), value };
                 self.emit_access(op, mode, (span, number));
-                self.emit_order_fence(after, "fence after", span);
+                self.emit_order_fence(after, ("fence after", marks), span);
                 if let Some((id, scalar)) = scalar {
                     self.pass.note_access(self.thread, *id, *scalar, false, true);
                     let wide = ty.is_some_and(|ty| ty.bits == 64);
@@ -215,10 +224,11 @@ impl<'p> Lowerer<'_, 'p> {
     }
 
     /// Evaluates a memory order. Reports an error if it is not a constant.
-    pub(super) fn order(&mut self, order: &'p TypedExpr) -> MemoryOrder {
+    pub(super) fn order(&mut self, order: &'p TypedExpr) -> SourceOrder {
+        let span = Some(order.span);
         let value = self.value(order);
         let known = value.as_const().and_then(order_of_value);
-        known.unwrap_or_else(|| {
+        let known = known.unwrap_or_else(|| {
             if self.is_live() {
                 self.error(
                     codes::MEMORY_ORDER,
@@ -228,7 +238,8 @@ impl<'p> Lowerer<'_, 'p> {
                 );
             }
             MemoryOrder::SeqCst
-        })
+        });
+        SourceOrder { order: known, span }
     }
 
     pub(super) fn invalid_order(&mut self, order: MemoryOrder, what: &str, span: Span) {

@@ -23,11 +23,13 @@ use fencepost_ir::{BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update, Wi
 use super::access::{AccessMode, equal};
 use super::arithmetic::{Val, apply, binary, element};
 use super::layout::{POINTER, limits, scalar_type, size_of};
+use super::order_places::SourceOrder;
 use super::places::Cell;
 use super::thread::Lowerer;
 use crate::c::typed::{
     Access, BinaryOp, Expr as TypedExpr, ExprKind, IntType, Type, TypeKind, Yields,
 };
+use crate::order_sites::AccessKind;
 use crate::orders::MemoryOrder;
 
 const BOOL: IntType = IntType { bits: 8, signed: false, is_bool: true };
@@ -38,8 +40,16 @@ pub(super) struct Exchange {
     pub(super) ty: IntType,
     pub(super) expected: Val,
     pub(super) desired: Val,
-    pub(super) success: MemoryOrder,
-    pub(super) failure: MemoryOrder,
+    pub(super) success: SourceOrder,
+    pub(super) failure: SourceOrder,
+}
+
+impl Exchange {
+    /// Returns the orders that the source contains: an implied failure order follows the other one.
+    fn source_orders(&self) -> Vec<SourceOrder> {
+        let failure = Some(self.failure).filter(|failure| failure.span.is_some());
+        [Some(self.success), failure].into_iter().flatten().collect()
+    }
 }
 
 impl<'p> Lowerer<'_, 'p> {
@@ -78,19 +88,19 @@ impl<'p> Lowerer<'_, 'p> {
                 ty,
                 *op,
                 amount,
-                MemoryOrder::SeqCst,
+                SourceOrder::implied(MemoryOrder::SeqCst),
                 (yields, is_used),
                 span,
             );
         }
         let in_block = *access == Access::SeqCst && is_memory;
         let mode = match in_block {
-            true => AccessMode::Ordered(MemoryOrder::Relaxed),
+            true => AccessMode::Ordered(SourceOrder::implied(MemoryOrder::Relaxed)),
             false => AccessMode::of(*access),
         };
-        let (before, after) = AccessMode::of(*access).order().update_fences();
+        let (before, after) = AccessMode::of(*access).order().order.update_fences();
         if in_block {
-            self.emit_order_fence(before, "fence before", span);
+            self.emit_fence(before, "fence before", span);
             self.begin_atomic(span);
         }
         let mut old = self.load(&cell, &place.ty, mode, span);
@@ -115,7 +125,7 @@ impl<'p> Lowerer<'_, 'p> {
         self.store(&cell, new.clone(), ty, mode, (span, 0));
         if in_block {
             self.end_atomic(span);
-            self.emit_order_fence(after, "fence after", span);
+            self.emit_fence(after, "fence after", span);
         }
         match (&cell, *yields_old) {
             (_, true) => old,
@@ -136,7 +146,7 @@ impl<'p> Lowerer<'_, 'p> {
         ty: IntType,
         op: BinaryOp,
         amount: Val,
-        order: MemoryOrder,
+        order: SourceOrder,
         (yields, is_used): (Yields, bool),
         span: Span,
     ) -> Val {
@@ -170,13 +180,14 @@ impl<'p> Lowerer<'_, 'p> {
             (None, None) => return Expr::Const(0),
         };
         let (reg, is_mixed) = self.result_register(cell, ty);
-        let (before, after) = order.update_fences();
-        self.emit_order_fence(before, "fence before", span);
+        let (before, after) = order.order.update_fences();
+        let marks = self.mark_order(AccessKind::Update, &[order], ("update", 0), span);
+        self.emit_order_fence(before, ("fence before", marks), span);
         let target = is_used.then_some(reg);
         self.emit(Op::Update { reg: target, at: at.clone(), update: operation }, span, "update");
         self.know(reg, None);
         self.note_update(cell);
-        self.emit_order_fence(after, "fence after", span);
+        self.emit_order_fence(after, ("fence after", marks), span);
         let old = if is_mixed { self.converted(Expr::Var(reg), ty) } else { Expr::Var(reg) };
         match yields {
             Yields::Old | Yields::Success => old,
@@ -190,7 +201,7 @@ impl<'p> Lowerer<'_, 'p> {
         cell: &Cell,
         ty: IntType,
         new: Val,
-        order: MemoryOrder,
+        order: SourceOrder,
         (span, is_used): (Span, bool),
     ) -> Val {
         let Cell::Memory { at, ty: own, .. } = cell else {
@@ -204,14 +215,15 @@ impl<'p> Lowerer<'_, 'p> {
         };
         let new = self.converted(new, own.unwrap_or(ty));
         let (reg, is_mixed) = self.result_register(cell, ty);
-        let (before, after) = order.update_fences();
-        self.emit_order_fence(before, "fence before", span);
+        let (before, after) = order.order.update_fences();
+        let marks = self.mark_order(AccessKind::Update, &[order], ("update", 0), span);
+        self.emit_order_fence(before, ("fence before", marks), span);
         let target = is_used.then_some(reg);
         let update = Update::Swap { new };
         self.emit(Op::Update { reg: target, at: at.clone(), update }, span, "update");
         self.know(reg, None);
         self.note_update(cell);
-        self.emit_order_fence(after, "fence after", span);
+        self.emit_order_fence(after, ("fence after", marks), span);
         if is_mixed { self.converted(Expr::Var(reg), ty) } else { Expr::Var(reg) }
     }
 
@@ -229,7 +241,9 @@ impl<'p> Lowerer<'_, 'p> {
 
     /// Emits a compare-and-exchange whose old value is not used. Returns whether it succeeds.
     pub(super) fn compare_and_swap(&mut self, exchange: Exchange, span: Span) -> Val {
+        let orders = exchange.source_orders();
         let Exchange { cell, ty, expected, desired, success, failure } = exchange;
+        let (success, failure) = (success.order, failure.order);
         let Cell::Memory { at, ty: own, .. } = &cell else {
             let Cell::Register(reg, own) = cell else { return Expr::Const(0) };
             let old = self.register_value(reg);
@@ -245,18 +259,21 @@ impl<'p> Lowerer<'_, 'p> {
         let (expected, new) = (self.converted(expected, own), self.converted(desired, own));
         let ok = self.temporary(BOOL);
         let (before, after) = success.update_fences();
-        self.emit_order_fence(before, "fence before", span);
+        let marks = self.mark_order(AccessKind::Update, &orders, ("update", 0), span);
+        self.emit_order_fence(before, ("fence before", marks), span);
         let update = Update::cas(expected, new);
         self.emit(Op::Update { reg: Some(ok), at: at.clone(), update }, span, "update");
         self.know(ok, None);
         self.note_update(&cell);
-        self.fence_after_exchange(Expr::Var(ok), after, failure, span);
+        self.fence_after_exchange(Expr::Var(ok), (after, marks), failure, span);
         Expr::Var(ok)
     }
 
     /// Emits a compare-and-exchange. Returns the old value.
     pub(super) fn compare_and_find(&mut self, exchange: Exchange, span: Span) -> Val {
+        let orders = exchange.source_orders();
         let Exchange { cell, ty, expected, desired, success, failure } = exchange;
+        let (success, failure) = (success.order, failure.order);
         let Cell::Memory { at, ty: own, .. } = &cell else {
             let Cell::Register(reg, own) = cell else { return Expr::Const(0) };
             let old = self.register_value(reg);
@@ -280,16 +297,17 @@ impl<'p> Lowerer<'_, 'p> {
             self.emit(Op::Load { reg: found, from: at.clone() }, span, "find");
             self.emit_branch(holds, swap, done, span);
             self.code.bind(swap);
-            self.emit_order_fence(before, "fence before", span);
+            self.emit_fence(before, "fence before", span);
             self.emit(update, span, "update");
-            self.emit_order_fence(after, "fence after", span);
+            self.emit_fence(after, "fence after", span);
             self.code.bind(done);
             self.note_update(&cell);
         } else {
-            self.emit_order_fence(before, "fence before", span);
+            let marks = self.mark_order(AccessKind::Update, &orders, ("update", 0), span);
+            self.emit_order_fence(before, ("fence before", marks), span);
             self.emit(update, span, "update");
             self.note_update(&cell);
-            self.fence_after_exchange(holds, after, failure, span);
+            self.fence_after_exchange(holds, (after, marks), failure, span);
         }
         if is_mixed { self.converted(Expr::Var(found), ty) } else { Expr::Var(found) }
     }
@@ -298,13 +316,13 @@ impl<'p> Lowerer<'_, 'p> {
     fn fence_after_exchange(
         &mut self,
         holds: Val,
-        success: FenceKinds,
+        (success, marks): (FenceKinds, bool),
         failure: MemoryOrder,
         span: Span,
     ) {
         let on_failure = failure.load_fences().map_or(success, |(_, after)| after);
         if success == on_failure || self.is_atomic() {
-            return self.emit_order_fence(success, "fence after", span);
+            return self.emit_order_fence(success, ("fence after", marks), span);
         }
         let (yes, no, done) = (self.code.target(), self.code.target(), self.code.target());
         if self.is_live() && self.check_size(span) {
@@ -314,11 +332,11 @@ impl<'p> Lowerer<'_, 'p> {
         }
         let state = self.state.clone();
         self.code.bind(yes);
-        self.emit_order_fence(success, "fence after", span);
+        self.emit_fence(success, "fence after", span);
         self.jump(done, span);
         self.state = state;
         self.code.bind(no);
-        self.emit_order_fence(on_failure, "fence after failure", span);
+        self.emit_fence(on_failure, "fence after failure", span);
         self.code.bind(done);
     }
 
@@ -394,13 +412,14 @@ impl<'p> Lowerer<'_, 'p> {
         let desired = self.value(desired);
         let order = self.order(order);
         let scalar = scalar_type(&ty).unwrap_or(POINTER);
-        let failure = match order {
+        let success = order;
+        let order = order.order;
+        let failure = SourceOrder::implied(match order {
             MemoryOrder::Full => MemoryOrder::Relaxed,
             MemoryOrder::AcqRel => MemoryOrder::Acquire,
             MemoryOrder::Release => MemoryOrder::Relaxed,
             MemoryOrder::Relaxed | MemoryOrder::Acquire | MemoryOrder::SeqCst => order,
-        };
-        let success = order;
+        });
         let exchange = Exchange { cell, ty: scalar, expected, desired, success, failure };
         match yields {
             Yields::Success if order == MemoryOrder::Full => {

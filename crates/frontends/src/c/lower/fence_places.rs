@@ -67,7 +67,7 @@ impl<'p> Lowerer<'_, 'p> {
         }
     }
 
-    fn is_marking_places(&self, span: Span) -> bool {
+    pub(super) fn is_marking_places(&self, span: Span) -> bool {
         self.pass.marks_places
             && self.is_live()
             && !self.is_atomic()
@@ -88,12 +88,13 @@ impl<'p> Lowerer<'_, 'p> {
         let label = self.pass.labels.get(Position { shown, own }, kind, number, function);
         self.code.mark(label);
         let loops = self.source_loops();
-        let written = None;
-        self.pass.places.insert(label, Place { label, offset, at_end, wrap, loops, written });
+        let (written, order) = (None, None);
+        let place = Place { label, offset, at_end, wrap, loops, written, order };
+        self.pass.places.insert(label, place);
     }
 
     /// Returns the number of loops around the current statement in its function.
-    fn source_loops(&self) -> u32 {
+    pub(super) fn source_loops(&self) -> u32 {
         self.frame().enclosing.iter().filter(|enclosing| enclosing.again.is_some()).count() as u32
     }
 
@@ -108,8 +109,9 @@ impl<'p> Lowerer<'_, 'p> {
             let label = self.label(span, "fence", 0);
             let (offset, loops) = (stmt.start, self.source_loops());
             let written = Some((kinds, stmt));
-            let (at_end, wrap) = (false, None);
-            self.pass.places.insert(label, Place { label, offset, at_end, wrap, loops, written });
+            let (at_end, wrap, order) = (false, None, None);
+            let place = Place { label, offset, at_end, wrap, loops, written, order };
+            self.pass.places.insert(label, place);
         }
     }
 }

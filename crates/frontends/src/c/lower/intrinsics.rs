@@ -59,7 +59,7 @@ impl<'p> Lowerer<'_, 'p> {
                 self.fetch(&cell, ty, *op, amount, order, (*yields, is_used), span)
             }
             Intrinsic::Fence { order } => {
-                let kinds = self.order(order).fence_kinds();
+                let kinds = self.order(order).order.fence_kinds();
                 self.written_fence(kinds, span);
                 return Value::Void;
             }

@@ -37,6 +37,7 @@ pub(super) struct Pass<'p> {
     pub(super) effects: &'p Effects,
     pub(super) labels: Labels<'p>,
     pub(super) marks_places: bool,
+    pub(super) marks_orders: bool,
     pub(super) memory: Memory,
     /// What this pass learns.
     pub(super) next: Plan,
@@ -47,6 +48,10 @@ pub(super) struct Pass<'p> {
     pub(super) bounds: BTreeMap<Label, (String, Span)>,
     bound_texts: Vec<String>,
     pub(super) places: BTreeMap<Label, Place>,
+    /// The marks after the accesses of order places.
+    pub(super) order_marks: BTreeSet<Label>,
+    /// The labels of marks and fences of accesses that are not alike.
+    pub(super) mixed_orders: BTreeSet<Label>,
     /// The plain accesses.
     pub(super) plain: BTreeSet<Label>,
     pub(super) has_assertions: bool,
@@ -82,6 +87,7 @@ impl<'p> Pass<'p> {
             effects,
             labels,
             marks_places: request.places,
+            marks_orders: request.orders,
             memory,
             diagnostics: Diagnostics::new(),
             reported: BTreeSet::new(),
@@ -90,6 +96,8 @@ impl<'p> Pass<'p> {
             bounds: BTreeMap::new(),
             bound_texts: Vec::new(),
             places: BTreeMap::new(),
+            order_marks: BTreeSet::new(),
+            mixed_orders: BTreeSet::new(),
             plain: BTreeSet::new(),
             has_assertions: false,
             stopped: false,
@@ -182,8 +190,7 @@ impl<'p> Pass<'p> {
         let (registers, code) = lowerer.code.finish_compact();
         self.next.locals.push(objects);
         let mut thread = Thread { name: String::new(), registers, code };
-        let places = &self.places;
-        cleanup::clean(&mut thread, &|label| places.contains_key(&label));
+        cleanup::clean(&mut thread, &|label| self.is_place(label));
         let number = (self.threads.len()) as u32;
         for label in old_values {
             if !thread.code.iter().any(|stmt| stmt.label == label) {
@@ -191,6 +198,11 @@ impl<'p> Pass<'p> {
             }
         }
         thread
+    }
+
+    /// Returns whether statements with this label mark a place.
+    fn is_place(&self, label: Label) -> bool {
+        self.places.contains_key(&label) || self.order_marks.contains(&label)
     }
 
     /// Adds a thread. Returns its number, or `None` if there are too many.
@@ -431,13 +443,14 @@ impl<'p> Pass<'p> {
         let mut locations = std::mem::take(&mut self.memory.locations);
         let count = locations.len();
         aux::assign(&mut self.threads, &names, &mut locations);
-        for (thread, name) in self.threads.iter_mut().zip(names) {
+        let mut threads = std::mem::take(&mut self.threads);
+        for (thread, name) in threads.iter_mut().zip(names) {
             thread.name = name;
-            let places = &self.places;
-            cleanup::compact(thread, &|label| places.contains_key(&label));
+            cleanup::compact(thread, &|label| self.is_place(label));
             cleanup::remove_unused_registers(thread);
             rotate_waits(thread);
         }
+        self.threads = threads;
         let observed = self.observed(count);
         let mut program = Program {
             locations,
@@ -513,7 +526,8 @@ impl<'p> Pass<'p> {
         let mut places: Vec<Place> = self
             .places
             .values()
-            .filter_map(|place| keep(&place.label).map(|label| Place { label, ..place.clone() }))
+            .filter(|place| place.labels().all(|label| !self.mixed_orders.contains(&label)))
+            .filter_map(|place| place.clone().renamed(|label| keep(&label)))
             .collect();
         places.sort_by_key(|p| {
             (p.offset, !p.at_end, std::cmp::Reverse(p.wrap.map(|wrap| wrap.start)))

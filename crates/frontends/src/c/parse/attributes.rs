@@ -54,7 +54,8 @@ impl Parser<'_> {
             }
             "aligned" | "__aligned__" => {
                 let kind = ExprKind::Integer { value: MAX_ALIGNMENT, bits: 32, signed: true };
-                attributes.alignment = Some(Box::new(Expr { kind, span: token.span }));
+                attributes.alignment =
+                    Some(Box::new(Expr { kind, span: token.span, origin: None }));
             }
             _ if self.peek() == Tok::LParen => self.skip_parentheses()?,
             _ => {}
@@ -67,7 +68,7 @@ impl Parser<'_> {
         if self.begins_type() {
             let ty = Box::new(self.type_name()?);
             let span = ty.span;
-            return Ok(Expr { kind: ExprKind::AlignofType(ty), span });
+            return Ok(Expr { kind: ExprKind::AlignofType(ty), span, origin: None });
         }
         self.conditional()
     }

@@ -76,7 +76,8 @@ impl Parser<'_> {
             let right = self.assignment()?;
             self.set_height(height.max(self.height) + 1)?;
             let span = left.span.to(right.span);
-            left = Expr { kind: ExprKind::Comma(Box::new(left), Box::new(right)), span };
+            left =
+                Expr { kind: ExprKind::Comma(Box::new(left), Box::new(right)), span, origin: None };
         }
         Ok(left)
     }
@@ -92,7 +93,7 @@ impl Parser<'_> {
             parser.set_height(height.max(parser.height) + 1)?;
             let span = target.span.to(value.span);
             let (target, value) = (Box::new(target), Box::new(value));
-            Ok(Expr { kind: ExprKind::Assign { op, target, value }, span })
+            Ok(Expr { kind: ExprKind::Assign { op, target, value }, span, origin: None })
         })
     }
 
@@ -111,7 +112,7 @@ impl Parser<'_> {
         self.set_height(height.max(self.height) + 1)?;
         let span = condition.span.to(otherwise.span);
         let (condition, otherwise) = (Box::new(condition), Box::new(otherwise));
-        Ok(Expr { kind: ExprKind::Conditional { condition, then, otherwise }, span })
+        Ok(Expr { kind: ExprKind::Conditional { condition, then, otherwise }, span, origin: None })
     }
 
     /// Parses binary operators with a precedence above `above`.
@@ -131,7 +132,7 @@ impl Parser<'_> {
                 Operator::And => ExprKind::LogicalAnd(a, b),
                 Operator::Or => ExprKind::LogicalOr(a, b),
             };
-            left = Expr { kind, span };
+            left = Expr { kind, span, origin: None };
         }
         Ok(left)
     }
@@ -151,7 +152,7 @@ impl Parser<'_> {
         let operand = Box::new(self.nested(Self::cast)?);
         self.set_height(self.height + 1)?;
         let span = start.to(operand.span);
-        Ok(Expr { kind: ExprKind::Cast { ty, operand }, span })
+        Ok(Expr { kind: ExprKind::Cast { ty, operand }, span, origin: None })
     }
 
     /// Returns whether the current `(` begins a cast to a type that is not known: `(name *)`, or
@@ -186,6 +187,7 @@ impl Parser<'_> {
                 return Ok(Expr {
                     kind: ExprKind::Step { increment, prefix: true, operand },
                     span,
+                    origin: None,
                 });
             }
             Tok::Sizeof | Tok::Alignof => return self.size_of(),
@@ -204,7 +206,7 @@ impl Parser<'_> {
         let operand = Box::new(self.nested(Self::cast)?);
         self.set_height(self.height + 1)?;
         let span = token.span.to(operand.span);
-        Ok(Expr { kind: ExprKind::Unary { op, operand }, span })
+        Ok(Expr { kind: ExprKind::Unary { op, operand }, span, origin: None })
     }
 
     /// Parses `sizeof` or `_Alignof`.
@@ -229,7 +231,7 @@ impl Parser<'_> {
             if is_size { ExprKind::SizeofExpr(operand) } else { alignment_of(operand) }
         };
         self.set_height(self.height + 1)?;
-        Ok(Expr { kind, span: token.span.to(self.previous()) })
+        Ok(Expr { kind, span: token.span.to(self.previous()), origin: None })
     }
 }
 

@@ -49,7 +49,7 @@ impl Parser<'_> {
                 _ => return Ok(base),
             };
             self.set_height(height + 1)?;
-            base = Expr { kind, span: start.to(self.previous()) };
+            base = Expr { kind, span: start.to(self.previous()), origin: None };
         }
     }
 
@@ -61,6 +61,6 @@ impl Parser<'_> {
         self.tallest = outer;
         self.set_height(height)?;
         let span = start.to(self.previous());
-        Ok(Expr { kind: ExprKind::Compound { ty, initializer }, span })
+        Ok(Expr { kind: ExprKind::Compound { ty, initializer }, span, origin: None })
     }
 }

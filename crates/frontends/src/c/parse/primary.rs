@@ -11,6 +11,7 @@ use crate::c::{codes, literals};
 impl Parser<'_> {
     pub(super) fn primary(&mut self) -> ParseResult<Expr> {
         let token = self.token();
+        let start = self.at;
         self.height = 1;
         let kind = match token.kind {
             Tok::Name => {
@@ -42,7 +43,7 @@ impl Parser<'_> {
                 let inner = self.expression()?;
                 self.expect(Tok::RParen, "`)`")?;
                 let span = token.span.to(self.previous());
-                return Ok(Expr { kind: inner.kind, span });
+                return Ok(Expr { span, ..inner });
             }
             Tok::Generic => self.generic()?,
             Tok::BuiltinOffsetof => self.offset_of()?,
@@ -67,7 +68,9 @@ impl Parser<'_> {
             }
             _ => return Err(self.expected("an expression")),
         };
-        Ok(Expr { kind, span: token.span.to(self.previous()) })
+        let span = token.span.to(self.previous());
+        let origin = Some(token.origin).filter(|_| self.at == start + 1);
+        Ok(Expr { kind, span, origin })
     }
 
     fn number(&mut self, token: Token) -> ExprKind {

@@ -8,7 +8,8 @@ use crate::c::codes;
 use crate::c::tokens::{self, Tok, Token};
 
 impl Preprocessor<'_> {
-    /// Returns the replacement of a macro. All its tokens have the position `span`.
+    /// Returns the replacement of a macro. All its tokens have the position `span`. The tokens of
+    /// arguments keep their origin.
     pub(super) fn substitute(
         &mut self,
         used: &Macro,
@@ -78,13 +79,16 @@ impl Preprocessor<'_> {
             if let Some(argument) = parameter(used, at + 1).and_then(|p| arguments.get(p)) {
                 let text = self.stringify(argument);
                 let text = self.spellings.intern(&text);
-                return (vec![Token { kind: Tok::String, text, ..*token }], at + 2);
+                let string = Token { kind: Tok::String, text, origin: span, ..*token };
+                return (vec![string], at + 2);
             }
             self.error(codes::MACRO_DEFINITION, span, "`#` is not followed by a parameter")
                 .related(token.span, "in this macro");
             return (Vec::new(), at + 1);
         }
-        let Some(number) = parameter(used, at) else { return (vec![*token], at + 1) };
+        let Some(number) = parameter(used, at) else {
+            return (vec![Token { origin: span, ..*token }], at + 1);
+        };
         let argument = arguments.get(number).map_or(&[][..], Vec::as_slice);
         let mut tokens = if raw {
             argument.to_vec()
@@ -120,7 +124,8 @@ impl Preprocessor<'_> {
         match tokens::single(&text) {
             Some(kind) => {
                 let hide = self.hide_sets.intersection(first.hide, second.hide);
-                left.push(Token { kind, text: self.spellings.intern(&text), hide, ..first });
+                let text = self.spellings.intern(&text);
+                left.push(Token { kind, text, origin: span, hide, ..first });
             }
             None => {
                 let (a, b) = (self.text(first), self.text(second));

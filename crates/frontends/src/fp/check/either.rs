@@ -40,7 +40,10 @@ impl Checker<'_> {
     }
 
     fn guard(&mut self, cond: &ast::Expr) -> Option<Expr> {
-        let guard = self.expr_of(cond, Ty::Bool)?;
+        self.in_guard = true;
+        let guard = self.expr_of(cond, Ty::Bool);
+        self.in_guard = false;
+        let guard = guard?;
         let mut loads = Vec::new();
         if let Err(effect) = collect_loads(&guard, &mut loads) {
             self.diagnostics

@@ -36,6 +36,7 @@ pub(super) struct Method<'e> {
     base: &'e ast::Expr,
     values: &'e [ast::Expr],
     orders: (MemoryOrder, MemoryOrder),
+    written_orders: Vec<Span>,
 }
 
 impl Checker<'_> {
@@ -88,7 +89,10 @@ impl Checker<'_> {
             given.push((self.order(order)?, order.span));
         }
         let all = self.access_orders(&name.text, &given)?;
-        Some(Method { name, base, values, orders: all })
+        // An order in a guard stays as it is: the fence of another order would be a second step.
+        let written = orders.iter().map(|order| order.span).filter(|_| !self.in_guard);
+        let written_orders = written.collect();
+        Some(Method { name, base, values, orders: all, written_orders })
     }
 
     fn order(&mut self, expr: &ast::Expr) -> Option<MemoryOrder> {
@@ -147,9 +151,8 @@ impl Checker<'_> {
 
     /// Checks a method that yields a value.
     pub(super) fn method_value(&mut self, method: &Method<'_>, span: Span) -> Option<Expr> {
-        let base = method.base;
         if method.name.text == "load" {
-            let place = self.ordered_place(base, method.orders)?;
+            let place = self.ordered_place(method)?;
             let ty = place.ty.ty;
             return Some(Expr { kind: ExprKind::Load(place), ty, span, pure: false });
         }
@@ -160,7 +163,7 @@ impl Checker<'_> {
                 .hint("use `swap`, which yields the old value");
             return None;
         }
-        let place = self.ordered_place(base, method.orders);
+        let place = self.ordered_place(method);
         self.update(method.name, place, method.values, span)
     }
 
@@ -169,18 +172,16 @@ impl Checker<'_> {
         let ([value], "store") = (method.values, method.name.text.as_str()) else {
             return Some(StmtKind::Eval(self.method_value(method, span)?));
         };
-        let place = self.ordered_place(method.base, method.orders);
+        let place = self.ordered_place(method);
         let value = self.expr(value);
         let (place, value) = (place?, value?);
         let value = self.fit(value, place.ty)?;
         Some(StmtKind::Store(place, value))
     }
 
-    fn ordered_place(
-        &mut self,
-        base: &ast::Expr,
-        (order, failure): (MemoryOrder, MemoryOrder),
-    ) -> Option<Place> {
-        Some(Place { order, failure, ..self.place(base)? })
+    fn ordered_place(&mut self, method: &Method<'_>) -> Option<Place> {
+        let (order, failure) = method.orders;
+        let written_orders = method.written_orders.clone();
+        Some(Place { order, failure, written_orders, ..self.place(method.base)? })
     }
 }

@@ -73,7 +73,8 @@ impl Checker<'_> {
             indices.push(self.index(index, *len)?);
         }
         let order = MemoryOrder::Relaxed;
-        Some(Place { root, indices, ty, order, failure: order, span })
+        let written_orders = Vec::new();
+        Some(Place { root, indices, ty, order, failure: order, written_orders, span })
     }
 
     /// Returns whether the number of indices is right. Reports an error if not.

@@ -2,7 +2,9 @@
 //! range that blocks waits.
 //!
 //! The fences belong to the access. They have labels of their own and are no places for fences, so
-//! inference neither removes nor replaces them.
+//! inference neither removes nor replaces them as statements. If the request asks for it, they mark
+//! an order place instead: inference may change the order. Where the order has no fence, a `skip`
+//! marks the position.
 
 use fencepost_ir::{Address, BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update, Value};
 
@@ -10,14 +12,17 @@ use super::labels::Kind;
 use super::thread::Lowerer;
 use crate::fp::tree::Place;
 use crate::fp::types::{Outside, Ty, VarTy};
+use crate::order_sites::{AccessKind, WrittenOrder, order_site};
+use crate::orders::MemoryOrder;
 
 impl Lowerer<'_, '_> {
     /// Emits a load with the fences of its order.
     pub(super) fn emit_load(&mut self, place: &Place, load: Op, span: Span) {
         let (before, after) = place.order.load_fences().unwrap_or_default();
-        self.emit_order_fence(before, Kind::FenceBefore, span);
+        let marks = self.mark_order(AccessKind::Load, place, (Kind::Load, span));
+        self.emit_order_fence(before, (Kind::FenceBefore, marks), span);
         self.emit(load, span, Kind::Load);
-        self.emit_order_fence(after, Kind::FenceAfter, span);
+        self.emit_order_fence(after, (Kind::FenceAfter, marks), span);
     }
 
     /// Emits a store with the fences of its order.
@@ -26,9 +31,10 @@ impl Lowerer<'_, '_> {
             self.wait_for_range(&value, range, span);
         }
         let (before, after) = place.order.store_fences().unwrap_or_default();
-        self.emit_order_fence(before, Kind::FenceBefore, span);
+        let marks = self.mark_order(AccessKind::Store, place, (Kind::Store, span));
+        self.emit_order_fence(before, (Kind::FenceBefore, marks), span);
         self.emit(Op::Store { to, value }, span, Kind::Store);
-        self.emit_order_fence(after, Kind::FenceAfter, span);
+        self.emit_order_fence(after, (Kind::FenceAfter, marks), span);
     }
 
     /// Emits an update with the fences of its order. The fence after a compare-and-exchange depends
@@ -46,10 +52,11 @@ impl Lowerer<'_, '_> {
             (Update::Cas { .. }, Some((_, fence))) => fence,
             _ => after,
         };
-        self.emit_order_fence(before, Kind::FenceBefore, span);
+        let marks = self.mark_order(AccessKind::Update, place, (Kind::Update, span));
+        self.emit_order_fence(before, (Kind::FenceBefore, marks), span);
         if after == on_failure || self.atomic || self.isolated {
             self.emit(Op::Update { reg, at, update }, span, Kind::Update);
-            self.emit_order_fence(after, Kind::FenceAfter, span);
+            self.emit_order_fence(after, (Kind::FenceAfter, marks), span);
             return;
         }
         let (reg, update, succeeds) = self.with_success(place.ty.ty, reg, update, span);
@@ -62,7 +69,7 @@ impl Lowerer<'_, '_> {
         };
         self.emit_branch_of(succeeds, then, otherwise, span, Kind::FenceBranch);
         self.code.bind(fenced);
-        self.emit_order_fence(after.union(on_failure), Kind::FenceAfter, span);
+        self.emit_order_fence(after.union(on_failure), (Kind::FenceAfter, false), span);
         self.code.bind(done);
     }
 
@@ -100,11 +107,39 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    fn emit_order_fence(&mut self, kinds: FenceKinds, kind: Kind, span: Span) {
+    /// Emits a fence of an order. Without kinds, marks its position if the access has an order place.
+    fn emit_order_fence(&mut self, kinds: FenceKinds, (kind, marks): (Kind, bool), span: Span) {
         // Isolated code and atomic blocks access memory directly.
-        if kinds != FenceKinds::default() && !self.atomic && !self.isolated {
-            self.emit(Op::Fence(kinds), span, kind);
+        if self.atomic || self.isolated {
+            return;
         }
+        if kinds != FenceKinds::default() {
+            self.emit(Op::Fence(kinds), span, kind);
+        } else if marks && self.check_size(span) {
+            let label = self.label(span, kind);
+            self.code.at(label, self.critical);
+            self.code.mark(label);
+        }
+    }
+
+    /// Records the order place of an access, if its order can be changed. Returns whether there is
+    /// one.
+    fn mark_order(&mut self, kind: AccessKind, place: &Place, (own, span): (Kind, Span)) -> bool {
+        if !self.is_marking_orders() || place.written_orders.is_empty() {
+            return false;
+        }
+        let orders = place.written_orders.iter().zip([place.order, place.failure]);
+        let texts: Vec<(String, Span, MemoryOrder)> =
+            orders.map(|(at, order)| (self.context.labels.text(*at), *at, order)).collect();
+        let written: Vec<WrittenOrder<'_>> = texts
+            .iter()
+            .map(|(text, span, order)| WrittenOrder { order: *order, span: *span, text })
+            .collect();
+        let before = self.label(span, Kind::FenceBefore);
+        let labels = (self.label(span, own), self.label(span, Kind::FenceAfter));
+        let Some(site) = order_site(kind, &written, labels) else { return false };
+        self.order_place(before, place.written_orders[0], site);
+        true
     }
 
     /// Waits until a value is in a range. The value depends on registers only, so the thread either
@@ -141,7 +176,6 @@ impl Lowerer<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::orders::MemoryOrder;
 
     #[test]
     fn the_fences_after_an_update_are_an_acquire_or_nothing() {

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use fencepost_ir::{FenceKinds, Label, Place, Span};
+use fencepost_ir::{FenceKinds, Label, OrderSite, Place, Span};
 
 use super::labels::Kind;
 use super::thread::Lowerer;
@@ -42,11 +42,33 @@ impl Lowerer<'_, '_> {
     }
 
     fn place(&mut self, label: Label, gap: &Gap, written: Option<(FenceKinds, Span)>) {
-        let loops = self.frame.loops.iter().filter(|around| !around.switch).count() as u32;
+        let loops = self.loops();
         let Gap { at, at_end, wrap, .. } = *gap;
         if let Some(places) = &mut self.context.places {
-            places.insert(label, Place { label, offset: at.start, at_end, wrap, loops, written });
+            let (offset, order) = (at.start, None);
+            places.insert(label, Place { label, offset, at_end, wrap, loops, written, order });
         }
+    }
+
+    /// Returns whether to record accesses whose order can be changed.
+    pub(super) fn is_marking_orders(&self) -> bool {
+        self.is_marking_places() && self.context.marks_orders && !self.failed
+    }
+
+    /// Records an order place. `label` marks the position before the access, and `at` is the
+    /// position of the order in the source.
+    pub(super) fn order_place(&mut self, label: Label, at: Span, site: OrderSite) {
+        let loops = self.loops();
+        if let Some(places) = &mut self.context.places {
+            let (offset, at_end, wrap, written) = (at.start, false, None, None);
+            let order = Some(site);
+            places.insert(label, Place { label, offset, at_end, wrap, loops, written, order });
+        }
+    }
+
+    /// Returns the number of loops around the current statement in its function.
+    fn loops(&self) -> u32 {
+        self.frame.loops.iter().filter(|around| !around.switch).count() as u32
     }
 }
 
@@ -55,10 +77,8 @@ pub(super) fn renumbered(
     places: BTreeMap<Label, Place>,
     renamed: impl Fn(Label) -> Option<Label>,
 ) -> Vec<Place> {
-    let mut kept: Vec<Place> = places
-        .into_values()
-        .filter_map(|place| renamed(place.label).map(|label| Place { label, ..place }))
-        .collect();
+    let mut kept: Vec<Place> =
+        places.into_values().filter_map(|place| place.renamed(&renamed)).collect();
     // The end of a statement comes before the next statement, inner ends before outer ends.
     kept.sort_by_key(|p| (p.offset, !p.at_end, Reverse(p.wrap.map(|w| w.start))));
     kept

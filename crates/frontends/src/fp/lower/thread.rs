@@ -282,7 +282,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
 
     /// Returns the label of an operation. In the condition of an `await`, the text of loads and
     /// branches is the whole statement. An update keeps its own text, which has its name.
-    fn label(&mut self, span: Span, kind: Kind) -> Label {
+    pub(super) fn label(&mut self, span: Span, kind: Kind) -> Label {
         let waits = matches!(kind, Kind::Load | Kind::Branch);
         let text = self.frame.awaiting.filter(|_| waits).unwrap_or(span);
         self.context.labels.get_with_text(span, kind, self.frame.function, text)

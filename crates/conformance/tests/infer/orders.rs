@@ -1,0 +1,211 @@
+//! Stronger memory orders compared with brute force on source texts.
+//!
+//! Brute force writes each combination of orders and fences as a text, compiles it without places
+//! and checks it. It shares neither the candidates nor the clauses of inference, and it has its own
+//! table of costs. The property of each program is that its outcomes are SC outcomes.
+
+use super::{as_under_sc, run_query, small_limits};
+use crate::common::{check, model, report_comparisons, seeds};
+use fencepost_engines::Verdict;
+use fencepost_frontends::repair::LoweredSource;
+use fencepost_frontends::{Request, by_extension};
+use fencepost_infer::candidates::{Candidates, Restrictions};
+use fencepost_infer::fence_costs::FenceCosts;
+use fencepost_infer::lazy::infer;
+use fencepost_infer::order_candidates::OrderCosts;
+use fencepost_infer::repair::{Inference, Sufficiency};
+use fencepost_ir::{Barrier, Problem, WrittenFences};
+use fencepost_models::ModelSpec;
+use fencepost_testkit::{Random, lower, lower_with_orders};
+
+/// The number of programs.
+const PROGRAMS: u64 = 25;
+
+/// The fences that brute force inserts between statements, with their costs.
+const FENCES: [(&str, u32); 6] = [
+    ("", 0),
+    ("fence full; ", 5),
+    ("fence store_load; ", 4),
+    ("fence store_store; ", 2),
+    ("fence load_load; ", 2),
+    ("fence load_store; ", 2),
+];
+
+/// The orders of an access, with their costs: the text with a hole, and what can be in the hole.
+struct Access {
+    text: String,
+    orders: &'static [(&'static str, u32)],
+    /// The index of the order in the original program.
+    own: usize,
+}
+
+/// A plain access has no order that can change.
+const PLAIN: &[(&str, u32)] = &[("plain", 0)];
+const LOADS: &[(&str, u32)] = &[("relaxed", 0), ("acquire", 1), ("seq_cst", 1)];
+const STORES: &[(&str, u32)] = &[("relaxed", 0), ("release", 1), ("seq_cst", 3)];
+const UPDATES: &[(&str, u32)] =
+    &[("relaxed", 0), ("acquire", 1), ("release", 1), ("acq_rel", 2), ("seq_cst", 2)];
+/// Success and failure, without a branch on the result.
+const EXCHANGES: &[(&str, u32)] = &[
+    ("relaxed, relaxed", 0),
+    ("acquire, acquire", 1),
+    ("release, relaxed", 1),
+    ("acq_rel, acquire", 2),
+];
+
+impl Access {
+    fn random(random: &mut Random, register: usize) -> Access {
+        let place = if random.below(2) == 0 { "x" } else { "y" };
+        let value = 1 + random.below(2);
+        let (text, orders) = match random.below(12) {
+            0..3 => (format!("{place}.store({value}, @);"), STORES),
+            3..6 => (format!("r{register} = {place}.load(@);"), LOADS),
+            6..8 => (format!("{place} = {value};"), PLAIN),
+            8..10 => (format!("r{register} = {place};"), PLAIN),
+            10 => (format!("r{register} = {place}.swap({value}, @);"), UPDATES),
+            _ => (format!("r{register} = {place}.compare_exchange(0, {value}, @);"), EXCHANGES),
+        };
+        let own = if random.below(4) == 0 { random.below(orders.len()) } else { 0 };
+        Access { text, orders, own }
+    }
+
+    /// Returns the orders that are not weaker than the own one, with the costs of the change.
+    fn stronger(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let (own, own_cost) = self.orders[self.own];
+        let includes = move |order: &str| {
+            let parts = |name: &str| {
+                let first = name.split(',').next().unwrap_or_default().to_string();
+                let acquires = ["acquire", "acq_rel", "seq_cst"].contains(&&*first);
+                let releases = ["release", "acq_rel", "seq_cst"].contains(&&*first);
+                (acquires, releases, first == "seq_cst")
+            };
+            let (own, other) = (parts(own), parts(order));
+            own.0 <= other.0 && own.1 <= other.1 && own.2 <= other.2
+        };
+        let stronger = self.orders.iter().filter(move |(order, _)| includes(order));
+        stronger.map(move |(order, cost)| (*order, cost - own_cost))
+    }
+}
+
+/// A program: the accesses of each thread.
+struct Accesses(Vec<Vec<Access>>);
+
+impl Accesses {
+    fn random(seed: u64) -> Accesses {
+        let mut random = Random::new(seed ^ 0x0bde << 32);
+        let thread = |random: &mut Random| {
+            let count = 2 + random.below(2);
+            (0..count).map(|at| Access::random(random, at)).collect()
+        };
+        Accesses((0..2).map(|_| thread(&mut random)).collect())
+    }
+
+    /// Returns the text with an order for each access, and a fence before each but the first.
+    fn text(
+        &self,
+        choose: &mut dyn FnMut(&Access, bool) -> (&'static str, &'static str),
+    ) -> String {
+        let mut text = String::from("shared int x, y;\n");
+        for (thread, accesses) in self.0.iter().enumerate() {
+            text.push_str(&format!("thread t{thread} {{\n"));
+            for (at, access) in accesses.iter().enumerate() {
+                let (order, fence) = choose(access, at > 0);
+                text.push_str(&format!("  {fence}{}\n", access.text.replace('@', order)));
+            }
+            text.push_str("}\n");
+        }
+        text
+    }
+
+    fn original(&self) -> String {
+        self.text(&mut |access, _| (access.orders[access.own].0, ""))
+    }
+
+    /// Returns the texts that cost less than a limit.
+    fn cheaper(&self, limit: u32) -> Vec<String> {
+        let mut choices: Vec<(Vec<(&str, &str)>, u32)> = vec![(Vec::new(), 0)];
+        for (at, access) in self.0.iter().flat_map(|thread| thread.iter().enumerate()) {
+            let fences = if at > 0 { &FENCES[..] } else { &FENCES[..1] };
+            let mut more = Vec::new();
+            for (chosen, cost) in &choices {
+                for (order, order_cost) in access.stronger() {
+                    for (fence, fence_cost) in fences {
+                        let cost = cost + order_cost + fence_cost;
+                        if cost < limit {
+                            let chosen = [&chosen[..], &[(order, *fence)]].concat();
+                            more.push((chosen, cost));
+                        }
+                    }
+                }
+            }
+            choices = more;
+        }
+        let text = |(chosen, _): (Vec<(&'static str, &'static str)>, u32)| {
+            let mut chosen = chosen.into_iter();
+            self.text(&mut |_, _| chosen.next().expect("one choice for each access"))
+        };
+        choices.into_iter().map(text).collect()
+    }
+}
+
+/// Checks a text for the properties of another program with the same locations and registers.
+pub(super) fn is_correct(text: &str, original: &Problem, model: &ModelSpec) -> bool {
+    let compiled = lower(text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+    let compiled = compiled.into_iter().next().expect("one problem");
+    let problem = Problem { program: compiled.program, ..original.clone() };
+    match check(&problem, model, small_limits()).verdict {
+        Verdict::Verified(_) => true,
+        Verdict::Violated(_) => false,
+        Verdict::Inconclusive(why) => panic!("{why:?}\n{text}"),
+    }
+}
+
+#[test]
+fn random_stronger_orders_are_the_cheapest_by_brute_force() {
+    let (mut compared, mut changed, mut mixed) = (0, 0, 0);
+    for seed in seeds(PROGRAMS) {
+        let accesses = Accesses::random(seed);
+        let source = accesses.original();
+        let lowered = lower_with_orders(&source).expect("the program compiles");
+        let Some(problem) = lowered.into_iter().next().and_then(as_under_sc) else { continue };
+        for name in ["tso", "pso", "rmo"] {
+            let model = model(name);
+            let problems = std::slice::from_ref(&problem);
+            let (costs, anywhere) = (FenceCosts::for_model(&model), Restrictions::default());
+            let fences = Candidates::new(problems, &costs, &anywhere, WrittenFences::Kept);
+            let orders = OrderCosts::default();
+            let candidates = fences.with_orders(&problem.program, &model, &anywhere, &orders);
+            let inference = run_query(&problem, &model, &candidates, None, infer);
+            let case = || format!("{name}, seed {seed}\n{source}\n{inference:?}");
+            let Inference::Repaired(repair) = &inference else { panic!("{}", case()) };
+            assert_eq!(repair.sufficiency, Sufficiency::Verified, "{}", case());
+            for need in &repair.needed_for {
+                assert!(need.violation.is_some(), "{need:?} {}", case());
+            }
+            for cheaper in accesses.cheaper(repair.cost) {
+                assert!(!is_correct(&cheaper, &problem, &model), "{cheaper} {}", case());
+            }
+            let original = LoweredSource {
+                frontend: by_extension("fp").expect("a front end"),
+                text: &source,
+                request: Request { places: true, orders: true, ..Request::default() },
+                problems,
+            };
+            for placement in &repair.placements {
+                let repaired = original.repair(placement, WrittenFences::Kept);
+                let repaired = repaired.unwrap_or_else(|why| panic!("{why} {}", case()));
+                assert!(repaired.differing.is_empty(), "{} {}", repaired.text, case());
+                assert!(is_correct(&repaired.text, &problem, &model), "{}", repaired.text);
+            }
+            let is_order = |barrier| matches!(barrier, Barrier::Order(_));
+            let atoms = &repair.placements[0].atoms;
+            let count = atoms.iter().filter(|atom| is_order(atom.barrier)).count();
+            compared += 1;
+            changed += usize::from(count > 0);
+            mixed += usize::from(count > 0 && count < atoms.len());
+        }
+    }
+    report_comparisons("stronger orders: brute force", compared);
+    assert!(changed > 0, "some programs need stronger orders");
+    assert!(mixed > 0, "some programs need both orders and fences");
+}
