@@ -8,7 +8,7 @@
 //! A run that is cut (`exit`, a bound, a false `assume`) ends at `assume(false)` outside of atomic
 //! blocks. Inside of a block, a false `assume` makes the whole block wait.
 
-use fencepost_ir::{Expr, Op, Span};
+use fencepost_ir::{Expr, Fault, Op, Span};
 
 use super::arithmetic::Val;
 use super::thread::{Lowerer, Prefix};
@@ -181,6 +181,18 @@ impl Lowerer<'_, '_> {
             }
             _ => self.emit(Op::Assume(condition), span, "assume"),
         }
+    }
+
+    /// Emits an assertion whose failure is a fault of the source.
+    pub(super) fn require(&mut self, condition: Val, fault: Fault, span: Span, kind: &'static str) {
+        self.note_fault(fault, span, kind);
+        self.assert(condition, span, kind);
+    }
+
+    /// Notes that the failure of an assertion is a fault of the source.
+    pub(super) fn note_fault(&mut self, fault: Fault, span: Span, kind: &'static str) {
+        let label = self.label(span, kind, 0);
+        self.pass.faults.insert(label, fault);
     }
 
     /// Emits an assertion. After a failed one there is nothing to execute.

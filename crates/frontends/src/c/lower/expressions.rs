@@ -455,7 +455,7 @@ impl<'p> Lowerer<'_, 'p> {
         expr: &'p TypedExpr,
         hint: Option<&Type>,
     ) -> Value {
-        self.scoped(|lowerer| {
+        self.scoped(expr.span, |lowerer| {
             let (last, before) = match stmts.split_last() {
                 Some((Stmt { kind: StmtKind::Expr(last), .. }, before)) => (Some(last), before),
                 _ => (None, stmts),

@@ -8,7 +8,7 @@
 //! If the size is not a constant, there is a pool for each number of elements up to
 //! [`MAX_ELEMENTS`]. More elements reach a bound.
 
-use fencepost_ir::{BinOp, Expr, Op, PoolId, Reg, Span, WideOp};
+use fencepost_ir::{BinOp, Expr, Fault, Op, PoolId, Reg, Span, WideOp};
 
 use super::access::AccessMode;
 use super::arithmetic::{Val, binary, offset};
@@ -193,7 +193,7 @@ impl<'p> Lowerer<'_, 'p> {
                     let cell = Expr::Const(i64::from(cell) + 1);
                     self.emit(Op::Free { pool, cell }, span, "free");
                 }
-                _ => self.assert(Expr::Const(0), span, "free of an invalid pointer"),
+                _ => self.require(Expr::Const(0), Fault::InvalidFree, span, "invalid free"),
             }
             return;
         }
@@ -237,7 +237,7 @@ impl<'p> Lowerer<'_, 'p> {
             self.code.bind(next);
             self.state = other;
         }
-        self.assert(Expr::Const(0), span, "free of an invalid pointer");
+        self.require(Expr::Const(0), Fault::InvalidFree, span, "invalid free");
         self.conditional -= 1;
         self.code.bind(done);
         self.state = after;

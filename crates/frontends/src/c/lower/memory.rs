@@ -55,6 +55,8 @@ pub(super) struct Memory {
     pub(super) locations: Vec<Location>,
     pub(super) pools: Vec<Pool>,
     pub(super) pool_addresses: Vec<PoolAddresses>,
+    /// The pools of local objects that other threads may access.
+    local_pools: BTreeMap<ObjectId, PoolId>,
     /// By size in bits and sign: the addresses and locations of the scalars that pointers can reach.
     targets: BTreeMap<(u8, bool), Targets>,
     names: BTreeSet<String>,
@@ -116,8 +118,26 @@ impl Memory {
         for (at, pool) in plan.pools.iter().enumerate() {
             memory.pool(program, at as u32, pool);
         }
+        for id in &plan.tracked {
+            memory.add_local_pool(*id);
+        }
         memory.collect_targets(plan);
         memory
+    }
+
+    /// Makes a local object the cell of a pool, unless it has no locations.
+    fn add_local_pool(&mut self, id: ObjectId) {
+        let Some(object) = self.objects.get(&id) else { return };
+        let (Some(base), stride) = (object.base, object.scalars.len() as u32) else { return };
+        self.local_pools.insert(id, PoolId::from_index(self.pools.len()));
+        let name = object.name.clone();
+        let (cells, yields_null, is_local) = (1, true, true);
+        self.pools.push(Pool { name, base, cells, stride, yields_null, is_local });
+    }
+
+    /// Returns the pool whose only cell is a local object.
+    pub(super) fn local_pool(&self, id: ObjectId) -> Option<PoolId> {
+        self.local_pools.get(&id).copied()
     }
 
     /// Adds an object that the plan does not know. It has an address but no locations.
@@ -174,8 +194,9 @@ impl Memory {
             self.place(program, id, &format!("{name}#{}", cell + 1), (ty, *tail), true);
             stride = self.objects.get(&id).map_or(0, |object| object.scalars.len() as u32);
         }
-        let yields_null = true;
-        self.pools.push(Pool { name: name.to_string(), base, cells, stride, yields_null });
+        let (yields_null, is_local) = (true, false);
+        let name = name.to_string();
+        self.pools.push(Pool { name, base, cells, stride, yields_null, is_local });
         self.pool_addresses.push(PoolAddresses { first, stride: distance(size), cells });
     }
 
@@ -266,11 +287,14 @@ impl Memory {
         (offset <= object.size).then_some((*id, offset))
     }
 
-    /// Returns the pool and cell of an object.
-    pub(super) fn cell(&self, id: ObjectId) -> Option<(PoolId, u32)> {
+    /// Returns the pool and cell of an object, and the first cell of the pool.
+    pub(super) fn cell(&self, id: ObjectId) -> Option<(PoolId, u32, ObjectId)> {
         match id {
-            ObjectId::Cell(pool, cell) => Some((PoolId::from_index(pool as usize), cell)),
-            ObjectId::Global(_) | ObjectId::ThreadLocal(..) | ObjectId::Local(..) => None,
+            ObjectId::Cell(pool, cell) => {
+                Some((PoolId::from_index(pool as usize), cell, ObjectId::Cell(pool, 0)))
+            }
+            ObjectId::Local(..) => self.local_pool(id).map(|pool| (pool, 0, id)),
+            ObjectId::Global(_) | ObjectId::ThreadLocal(..) => None,
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use fencepost_ir::assemble::Assembler;
 use fencepost_ir::rotate_waits::rotate_waits;
 use fencepost_ir::{
-    Bound, Diagnostics, Expr, Label, Loc, Observable, Place, Problem, Program, Property, Span,
+    Bound, Diagnostics, Expr, Fault, Label, Loc, Observable, Place, Problem, Program, Property, Span,
     Thread, flow,
 };
 
@@ -16,6 +17,7 @@ use super::constants;
 use super::effects::Effects;
 use super::expressions::Value;
 use super::labels::Labels;
+use super::lifetimes::Reachable;
 use super::layout::{LayoutError, POINTER, Scalar, scalar_type, scalars};
 use super::memory::{Memory, function_at};
 use super::plan::{ObjectId, Plan, PoolPlan};
@@ -43,18 +45,25 @@ pub(super) struct Pass<'p> {
     pub(super) diagnostics: Diagnostics,
     reported: BTreeSet<(&'static str, Span)>,
     starts: Vec<Start>,
-    threads: Vec<Thread>,
+    pub(super) threads: Vec<Thread>,
     pub(super) bounds: BTreeMap<Label, (String, Span)>,
     bound_texts: Vec<String>,
     pub(super) places: BTreeMap<Label, Place>,
     /// The plain accesses.
     pub(super) plain: BTreeSet<Label>,
+    /// The assertions whose failures are faults of the source.
+    pub(super) faults: BTreeMap<Label, Fault>,
     pub(super) has_assertions: bool,
     /// Whether a size limit is exceeded.
     pub(super) stopped: bool,
     pub(super) fuel: u64,
     /// The scalar of each location.
     scalars_of: BTreeMap<Loc, (ObjectId, u32)>,
+    /// The local objects whose lifetimes end before the program ends.
+    pub(super) ending: BTreeSet<ObjectId>,
+    /// By objects that have ended, and size and sign of a scalar.
+    pub(super) reachable: BTreeMap<(Vec<ObjectId>, u8, bool), Reachable>,
+    pub(super) no_ranges: Arc<[(i64, i64)]>,
 }
 
 impl<'p> Pass<'p> {
@@ -91,10 +100,14 @@ impl<'p> Pass<'p> {
             bound_texts: Vec::new(),
             places: BTreeMap::new(),
             plain: BTreeSet::new(),
+            faults: BTreeMap::new(),
             has_assertions: false,
             stopped: false,
             fuel: limits::FUEL,
             scalars_of,
+            ending: BTreeSet::new(),
+            reachable: BTreeMap::new(),
+            no_ranges: Arc::from([]),
         }
     }
 
@@ -116,6 +129,7 @@ impl<'p> Pass<'p> {
         }
         if !self.stopped {
             self.find_escapes();
+            self.find_tracked();
         }
     }
 
@@ -145,6 +159,7 @@ impl<'p> Pass<'p> {
             loops: 0,
             prefix: Prefix::None,
             depth: 0,
+            lifetimes: BTreeMap::new(),
             old_values: Vec::new(),
             may_end: false,
             is_certain: start.is_certain,
@@ -246,14 +261,6 @@ impl<'p> Pass<'p> {
     /// Returns whether an object has locations.
     pub(super) fn is_in_memory(&self, id: ObjectId) -> bool {
         self.memory.object(id).is_some_and(|object| object.base.is_some())
-    }
-
-    /// Returns whether another thread than its owner may access an object.
-    pub(super) fn is_shared(&self, id: ObjectId) -> bool {
-        let own = id.owner().map_or(0, |owner| 1 << owner);
-        let of_object = self.plan.accesses.range((id, 0)..=(id, u32::MAX));
-        let by_others = of_object.map(|(_, a)| (a.readers | a.writers) & !own).any(|a| a != 0);
-        by_others || self.plan.escaped.contains(&id)
     }
 
     /// Returns the scalar at a location.
@@ -519,6 +526,8 @@ impl<'p> Pass<'p> {
             (p.offset, !p.at_end, std::cmp::Reverse(p.wrap.map(|wrap| wrap.start)))
         });
         program.plain = self.plain.iter().filter_map(keep).collect();
+        let faults = self.faults.iter();
+        program.faults = faults.filter_map(|(label, fault)| Some((keep(label)?, *fault))).collect();
         program.labels = kept;
         program.places = places;
     }

@@ -18,7 +18,7 @@ pub(super) enum ObjectId {
     Global(u32),
     /// The copy of a global variable that belongs to a thread.
     ThreadLocal(u32, u32),
-    /// A local object of a thread. Objects of scopes that ended are used again.
+    /// A local object of a thread, in the order of their declarations.
     Local(u32, u32),
     /// A cell of a pool.
     Cell(u32, u32),
@@ -76,6 +76,8 @@ pub(super) struct Plan {
     pub(super) in_memory: BTreeSet<ObjectId>,
     /// The objects whose address is a value in memory or in a register.
     pub(super) escaped: BTreeSet<ObjectId>,
+    /// The local objects that other threads may access.
+    pub(super) tracked: BTreeSet<ObjectId>,
     /// The functions whose address is such a value.
     pub(super) escaped_functions: BTreeSet<u32>,
     /// By object and number of the scalar.
@@ -98,6 +100,7 @@ impl Plan {
             used: self.used.clone(),
             in_memory: self.in_memory.clone(),
             escaped: self.escaped.clone(),
+            tracked: self.tracked.clone(),
             escaped_functions: self.escaped_functions.clone(),
             simple_prefix: self.simple_prefix,
             no_prefix: self.no_prefix,

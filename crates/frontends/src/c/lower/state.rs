@@ -15,8 +15,6 @@ pub(super) struct Known {
     pub(super) locations: BTreeMap<Loc, Value>,
     /// The number of atomic blocks of the source around the position.
     pub(super) atomic: u32,
-    /// The largest number of created threads for which the code has not waited.
-    pub(super) running: u32,
 }
 
 /// The knowledge at a position, or `None` if the position is not reachable.
@@ -30,7 +28,6 @@ pub(super) fn merge(a: State, b: State) -> (State, bool) {
         (Some(mut a), Some(b)) => {
             a.registers.retain(|reg, value| b.registers.get(reg) == Some(value));
             a.locations.retain(|loc, value| b.locations.get(loc) == Some(value));
-            a.running = a.running.max(b.running);
             let mismatch = a.atomic != b.atomic;
             (Some(a), mismatch)
         }

@@ -40,6 +40,8 @@ pub(super) struct Enclosing {
     pub(super) cases: Vec<super::switch::CaseTarget>,
     /// The state at the head of a `switch`.
     pub(super) head: State,
+    /// The number of scopes around it.
+    pub(super) scopes: usize,
 }
 
 /// A label for `goto`.
@@ -99,6 +101,8 @@ pub(super) struct Lowerer<'c, 'p> {
     pub(super) held: BTreeMap<ObjectId, Vec<Reg>>,
     /// The local objects of the thread, and whether they are in use.
     pub(super) objects: Vec<(LocalObject, bool)>,
+    /// By object whose lifetime is tracked: the register that says whether it exists.
+    pub(super) lifetimes: BTreeMap<ObjectId, Reg>,
     /// The end of the thread.
     pub(super) end: Target,
     /// The register of the thread's result.
@@ -380,13 +384,20 @@ impl<'p> Lowerer<'_, 'p> {
         if let Some(scope) = frame.scopes.last_mut() {
             scope.push(local);
         }
+        if let Slot::Object(id) = slot {
+            self.begin_lifetime(id, variable.span);
+        }
         slot
     }
 
-    /// Runs `lower` in a scope of its own and releases the variables that it declares.
-    pub(super) fn scoped<T>(&mut self, lower: impl FnOnce(&mut Self) -> T) -> T {
+    /// Runs `lower` in a scope of its own and releases the variables that it declares. The scope
+    /// ends at the end of a span.
+    pub(super) fn scoped<T>(&mut self, span: Span, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let outside = self.frame().scopes.len();
         self.frame_mut().scopes.push(Vec::new());
         let result = lower(self);
+        let objects = self.objects_of_scopes(outside);
+        self.end_lifetimes(&objects, span);
         self.end_scope();
         result
     }
@@ -403,19 +414,12 @@ impl<'p> Lowerer<'_, 'p> {
         }
     }
 
-    /// Creates a local object, or takes one of the same type and name that is not in use.
+    /// Creates a local object. Each declaration in the inlined code has its own object, so that a
+    /// pointer to a variable of a call that has returned does not point to one of a later call.
     pub(super) fn new_object(&mut self, name: &str, ty: &Type) -> ObjectId {
-        let free = self
-            .objects
-            .iter()
-            .position(|(object, busy)| !busy && object.ty == *ty && object.name == name);
-        let at = free.unwrap_or(self.objects.len());
-        if free.is_none() {
-            let object = LocalObject { name: name.to_string(), ty: ty.clone() };
-            self.objects.push((object, true));
-        }
-        self.objects[at].1 = true;
-        let id = ObjectId::Local(self.thread, at as u32);
+        let id = ObjectId::Local(self.thread, self.objects.len() as u32);
+        let object = LocalObject { name: name.to_string(), ty: ty.clone() };
+        self.objects.push((object, true));
         self.pass.know_object(id, name, ty);
         self.hold(id, name);
         id
