@@ -122,6 +122,8 @@ pub enum Fault {
     EndedLifetime,
     /// A value outside the declared range of the register or location that it is stored to.
     OutOfRange,
+    /// A use of a value that was never written.
+    Uninitialised,
     /// A `new` on a pool without a free cell.
     PoolExhausted,
     /// A `free` of a record that is not allocated.
@@ -151,6 +153,7 @@ impl Fault {
             Fault::UseAfterFree => "use of a record that is not allocated (use after free)",
             Fault::EndedLifetime => "use of a local variable whose lifetime has ended",
             Fault::OutOfRange => "value outside the declared range",
+            Fault::Uninitialised => "use of an uninitialised value",
             Fault::PoolExhausted => "no free record left in the pool",
             Fault::DoubleFree => "free of a record that is not allocated (double free)",
             Fault::InvalidFree => {

@@ -140,6 +140,10 @@ pub struct Program {
     pub plain: BTreeSet<Label>,
     /// The assertions that are faults of the source: a failure is reported as this fault.
     pub faults: BTreeMap<Label, Fault>,
+    /// The locations whose initial value stands for "not initialised". No register for values of
+    /// the source can hold this value. In a program with such locations, a value outside of the
+    /// range of a register is reported as a use of an uninitialised value.
+    pub uninitialised: BTreeSet<Loc>,
 }
 
 impl Program {
@@ -243,6 +247,15 @@ impl Program {
             let cell = offset.checked_div(pool.stride)?;
             (cell < pool.cells).then(|| (PoolId::from_index(id), cell))
         })
+    }
+
+    /// Formats a value of a location; `?` if it is not initialised.
+    pub fn show_value(&self, loc: Loc, value: Value) -> String {
+        let location = self.location(loc);
+        match value == location.init && self.uninitialised.contains(&loc) {
+            true => "?".into(),
+            false => location.ty.show(value),
+        }
     }
 
     /// Returns the fault of an access to a location of a cell that is not allocated.

@@ -35,8 +35,12 @@ pub struct StepFailure {
 impl StepFailure {
     /// Returns the violation of a program. `thread` is `None` for `init`.
     pub fn violation(self, program: &Program, thread: Option<ThreadId>) -> Violation {
-        let of_assertion = || self.label.and_then(|label| program.faults.get(&label).copied());
-        match self.fault.or_else(of_assertion) {
+        let of_source = self.label.and_then(|label| program.faults.get(&label).copied());
+        match self.fault.or(of_source) {
+            // The initial value of such a location is outside of the ranges of registers.
+            Some(Fault::OutOfRange) if !program.uninitialised.is_empty() => {
+                Violation::Fault(Fault::Uninitialised, thread, self.label)
+            }
             Some(fault) => Violation::Fault(fault, thread, self.label),
             None => Violation::Assertion(thread, self.label),
         }

@@ -392,7 +392,7 @@ impl EventRecord {
             | EventKind::AtomicEnd
             | EventKind::Defer
             | EventKind::Skip => {
-                of_location.map(|(loc, value)| program.location(loc).ty.show(value))
+                of_location.map(|(loc, value)| program.show_value(loc, value))
             }
         };
         EventRecord {

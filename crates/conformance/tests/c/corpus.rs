@@ -1,8 +1,7 @@
 //! Every program of `corpus/c` has the expected verdict and kind of violation under SC, TSO and
 //! PSO. The engine is `auto`, the default.
 //!
-//! Programs marked `slow` are checked under SC only. Programs marked `known` show a defect of
-//! the front end: their answers must differ until it is repaired.
+//! Programs marked `slow` are checked under SC only.
 
 use crate::common::{check_with, corpus, model, report_comparisons, settings};
 use fencepost_engines::{Auto, Settings, Verdict};
@@ -30,9 +29,6 @@ struct Expected {
     /// checked.
     #[serde(default)]
     slow: bool,
-    /// Whether the answer is wrong, because of a known defect.
-    #[serde(default)]
-    known: bool,
 }
 
 /// Returns the name of a kind of violations in `expected.toml`.
@@ -47,6 +43,7 @@ fn kind(violation: Violation) -> &'static str {
             Fault::UseAfterFree => "use-after-free",
             Fault::EndedLifetime => "ended-lifetime",
             Fault::OutOfRange => "out-of-range",
+            Fault::Uninitialised => "uninitialised",
             Fault::PoolExhausted => "pool-exhausted",
             Fault::DoubleFree => "double-free",
             Fault::InvalidFree => "invalid-free",
@@ -116,11 +113,7 @@ fn check_folder(folder: &str) {
     for name in names {
         let expected = &all[&name];
         match catch_panic(|| differences(&name, expected)) {
-            Ok(differences) if expected.known && differences.is_empty() => {
-                wrong.push(format!("{name} has its expected verdicts: remove `known`"));
-            }
-            Ok(differences) if !expected.known => wrong.extend(differences),
-            Ok(_) => {}
+            Ok(differences) => wrong.extend(differences),
             Err(message) => wrong.push(format!("{name}: {message}")),
         }
         checked += if expected.slow { 1 } else { 3 };

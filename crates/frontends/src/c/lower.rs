@@ -8,8 +8,7 @@
 //!
 //! Lowering runs in passes, because a pass needs facts about the whole program ([`plan`]).
 //!
-//! Approximations: reading memory that was never written is not reported, it has the value 0 or an
-//! old value. Weak compare-and-exchange never fails spuriously. Bounds (recursion, allocations and
+//! Approximations: weak compare-and-exchange never fails spuriously. Bounds (recursion, allocations and
 //! threads in loops, values of `nondet`) are statements that verdicts report.
 
 mod access;
@@ -42,6 +41,7 @@ mod state;
 mod switch;
 mod thread;
 mod threads;
+mod uninitialised;
 mod walk;
 
 #[cfg(test)]

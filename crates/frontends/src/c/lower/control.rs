@@ -143,7 +143,7 @@ impl<'p> Lowerer<'_, 'p> {
                 }
                 Slot::None => {}
             }
-            return;
+            return self.note_unset(local, span);
         };
         match slot {
             Slot::Register(reg, ty) => {
@@ -268,6 +268,7 @@ impl<'p> Lowerer<'_, 'p> {
         own.is_bound = true;
         self.code.bind(target);
         self.state = Some(known);
+        self.forget_all_set();
         // Control may come here again, and other code may have been skipped.
         self.loops += 1;
         self.may_return = true;

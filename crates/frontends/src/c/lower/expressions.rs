@@ -432,6 +432,7 @@ impl<'p> Lowerer<'_, 'p> {
         match &place.kind {
             PlaceKind::Variable(VariableId::Local(local)) => {
                 match self.frame().slots.get(*local as usize) {
+                    Some(slot) if is_read && self.may_be_unset(*slot) => false,
                     Some(Slot::Register(..)) => true,
                     Some(Slot::Object(id)) => !is_read || self.held.contains_key(id),
                     Some(Slot::None) | None => false,

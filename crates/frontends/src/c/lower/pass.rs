@@ -160,6 +160,8 @@ impl<'p> Pass<'p> {
             prefix: Prefix::None,
             depth: 0,
             lifetimes: BTreeMap::new(),
+            unset_variables: BTreeMap::new(),
+            flags: BTreeMap::new(),
             old_values: Vec::new(),
             may_end: false,
             is_certain: start.is_certain,
@@ -287,15 +289,17 @@ impl<'p> Pass<'p> {
         &mut self,
         ty: &Type,
         tail: u64,
+        zero: bool,
         cells: u32,
         is_bounded: bool,
     ) -> usize {
-        let is_pool = |pool: &PoolPlan| pool.ty == *ty && pool.tail == tail;
+        let is_pool =
+            |pool: &PoolPlan| pool.ty == *ty && pool.tail == tail && pool.zero == zero;
         let found = self.next.pools.iter().position(is_pool);
         let at = found.unwrap_or(self.next.pools.len());
         if found.is_none() {
             let (ty, name) = (ty.clone(), self.type_name(ty));
-            self.next.pools.push(PoolPlan { ty, tail, name, cells: 0, is_bounded: false });
+            self.next.pools.push(PoolPlan { ty, tail, name, cells: 0, zero, is_bounded: false });
         }
         let pool = &mut self.next.pools[at];
         pool.cells += cells;
@@ -419,7 +423,10 @@ impl<'p> Pass<'p> {
         for stmt in self.threads.iter().flat_map(|thread| &thread.code) {
             flow::for_each_expr(&stmt.op, &mut |expr| collect_constants(expr, &mut constants));
         }
-        constants.extend(self.memory.locations.iter().map(|location| location.init));
+        let locations = self.memory.locations.iter().enumerate();
+        let values = locations.filter(|(at, _)| !self.memory.uninitialised.contains(&Loc(*at as u32)));
+        constants.extend(values.map(|(_, location)| location.init));
+        self.next.uses_smallest |= constants.contains(&i64::MIN);
         for constant in constants {
             if let Some((id, _)) = self.memory.object_at(constant)
                 && !matches!(id, ObjectId::Cell(..))
@@ -452,6 +459,7 @@ impl<'p> Pass<'p> {
             init: None,
             threads: std::mem::take(&mut self.threads),
             labels: std::mem::take(&mut self.labels.infos),
+            uninitialised: std::mem::take(&mut self.memory.uninitialised),
             ..Program::default()
         };
         self.rename_labels(&mut program);

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::Label;
 
+use super::uninitialised::VariableKey;
 use crate::c::typed::Type;
 
 /// An object in the address space.
@@ -51,6 +52,8 @@ pub(super) struct PoolPlan {
     /// The name for messages and locations.
     pub(super) name: String,
     pub(super) cells: u32,
+    /// Whether new objects are 0 (`calloc`).
+    pub(super) zero: bool,
     /// Whether an allocation is in a loop, so that the cells may not be sufficient.
     pub(super) is_bounded: bool,
 }
@@ -90,6 +93,10 @@ pub(super) struct Plan {
     pub(super) unused_old_values: BTreeSet<(u32, Label)>,
     /// The sizes in bits of scalars that are accessed with both signs through pointers.
     pub(super) mixed_signs: BTreeSet<u8>,
+    /// The variables in registers that have a value on some paths only.
+    pub(super) flagged: BTreeSet<VariableKey>,
+    /// Whether the program uses the smallest number with 64 bits.
+    pub(super) uses_smallest: bool,
     pub(super) threads: u32,
 }
 
@@ -105,6 +112,8 @@ impl Plan {
             simple_prefix: self.simple_prefix,
             no_prefix: self.no_prefix,
             mixed_signs: self.mixed_signs.clone(),
+            flagged: self.flagged.clone(),
+            uses_smallest: self.uses_smallest,
             ..Plan::default()
         }
     }

@@ -14,6 +14,7 @@ use super::plan::{LocalObject, ObjectId};
 use super::registers::Registers;
 use super::state::{Known, State, merge};
 use super::threads::Site;
+use super::uninitialised::VariableKey;
 use crate::c::codes;
 use crate::c::typed::{Function, FunctionId, IntType, Type};
 use crate::fp::limits;
@@ -103,6 +104,10 @@ pub(super) struct Lowerer<'c, 'p> {
     pub(super) objects: Vec<(LocalObject, bool)>,
     /// By object whose lifetime is tracked: the register that says whether it exists.
     pub(super) lifetimes: BTreeMap<ObjectId, Reg>,
+    /// The registers of variables that were declared without a value.
+    pub(super) unset_variables: BTreeMap<Reg, VariableKey>,
+    /// The registers that say whether a variable has a value.
+    pub(super) flags: BTreeMap<Reg, Reg>,
     /// The end of the thread.
     pub(super) end: Target,
     /// The register of the thread's result.
@@ -265,6 +270,13 @@ impl<'p> Lowerer<'_, 'p> {
         reg
     }
 
+    /// Takes a temporary register for a value in memory that was written.
+    pub(super) fn temporary_for_load(&mut self, range: (i64, i64)) -> Reg {
+        let reg = self.registers.take_range(&mut self.code, "", range);
+        self.temporaries.push(reg);
+        reg
+    }
+
     /// Releases the temporaries that were taken since there were `kept`.
     pub(super) fn release_temporaries(&mut self, kept: usize) {
         for reg in self.temporaries.drain(kept.min(self.temporaries.len())..) {
@@ -281,11 +293,12 @@ impl<'p> Lowerer<'_, 'p> {
     /// Emits an assignment to a register and remembers a constant.
     pub(super) fn assign(&mut self, reg: Reg, expr: Val, span: Span, number: u32) {
         if expr == Expr::Var(reg) {
-            return;
+            return self.note_set(reg, span);
         }
         let constant = expr.as_const();
         self.emit_numbered(Op::Assign { reg, expr }, span, "assign", number);
         self.know(reg, constant);
+        self.note_set(reg, span);
     }
 
     /// Sets a register to 0 where its variable begins to live.
@@ -328,6 +341,7 @@ impl<'p> Lowerer<'_, 'p> {
 
     /// Forgets what a loop may change.
     pub(super) fn forget(&mut self, writes: &Writes) {
+        self.forget_where_set(writes);
         let mut changed: Vec<Reg> = Vec::new();
         for local in &writes.locals {
             match self.frame().slots.get(*local as usize).copied() {
@@ -407,7 +421,10 @@ impl<'p> Lowerer<'_, 'p> {
         for local in scope {
             let slot = std::mem::replace(&mut self.frame_mut().slots[local as usize], Slot::None);
             match slot {
-                Slot::Register(reg, _) => self.registers.release(reg),
+                Slot::Register(reg, _) => {
+                    self.forget_unset(reg);
+                    self.registers.release(reg);
+                }
                 Slot::Object(id) => self.release_object(id),
                 Slot::None => {}
             }
@@ -448,6 +465,7 @@ impl<'p> Lowerer<'_, 'p> {
 
     fn release_object(&mut self, id: ObjectId) {
         for reg in self.held.remove(&id).into_iter().flatten() {
+            self.forget_unset(reg);
             self.registers.release(reg);
         }
         if let ObjectId::Local(_, at) = id
