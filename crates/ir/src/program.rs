@@ -138,6 +138,8 @@ pub struct Program {
     /// The accesses that are plain in the source: two of them may be a data race. Empty for a
     /// language without plain accesses.
     pub plain: BTreeSet<Label>,
+    /// The names of the files of labels that are not in the main file of the source.
+    pub included: BTreeMap<Label, String>,
     /// The assertions that are faults of the source: a failure is reported as this fault.
     pub faults: BTreeMap<Label, Fault>,
     /// The locations whose initial value stands for "not initialised". No register for values of

@@ -7,7 +7,8 @@ use fencepost_models::{Event, EventKind, Source};
 
 /// Formats the line of a statement: `:7`.
 pub fn place(program: &Program, label: Label) -> String {
-    format!(":{}", program.label(label).span.line)
+    let file = program.included.get(&label).map_or(String::new(), |file| printable(file));
+    format!("{file}:{}", program.label(label).span.line)
 }
 
 /// Returns the source text of a statement, clipped to `max` characters.

@@ -143,11 +143,7 @@ impl<'p> Lowerer<'_, 'p> {
                 }
                 let ty = scalar_type(ty).unwrap_or(POINTER);
                 let reg = self.temporary(POINTER);
-                self.emit_access(
-                    Op::Load { reg, from: at.clone() },
-                    AccessMode::Plain,
-                    (span, 0),
-                );
+                self.emit_access(Op::Load { reg, from: at.clone() }, AccessMode::Plain, (span, 0));
                 self.know(reg, None);
                 let value = self.without_marker(Expr::Var(reg), own.unwrap_or(ty));
                 self.converted(value, ty)

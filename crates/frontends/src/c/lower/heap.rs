@@ -183,8 +183,10 @@ impl<'p> Lowerer<'_, 'p> {
             return Expr::Const(place.first);
         }
         let pointer = self.temporary(POINTER);
-        let bytes = binary(BinOp::Mul, Expr::Var(cell), Expr::Const(place.stride));
-        let address = binary(BinOp::Add, bytes, Expr::Const(place.first - place.stride));
+        // The only address among the constants is that of the pool: no other object escapes.
+        let before = binary(BinOp::Sub, Expr::Var(cell), Expr::Const(1));
+        let bytes = binary(BinOp::Mul, before, Expr::Const(place.stride));
+        let address = binary(BinOp::Add, bytes, Expr::Const(place.first));
         self.assign(pointer, address, span, 0);
         self.register_value(pointer)
     }

@@ -239,7 +239,8 @@ impl Memory {
                 && !(scalar.ty.bits == 64 && self.uses_smallest);
             let (ty, init) = match has_marker {
                 true => {
-                    let (lo, hi, init) = (limits(scalar.ty).0, limits(scalar.ty).1, marker(scalar.ty));
+                    let (lo, hi, init) =
+                        (limits(scalar.ty).0, limits(scalar.ty).1, marker(scalar.ty));
                     self.uninitialised.insert(Loc::from_index(self.locations.len()));
                     (fencepost_ir::Type::Int { range: Some((lo.min(init), hi.max(init))) }, init)
                 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use fencepost_ir::assemble::Assembler;
 use fencepost_ir::rotate_waits::rotate_waits;
 use fencepost_ir::{
-    Bound, Diagnostics, Expr, Fault, Label, Loc, Observable, Place, Problem, Program, Property, Span,
-    Thread, flow,
+    Bound, Diagnostics, Expr, Fault, Label, Loc, Observable, Place, Problem, Program, Property,
+    Span, Thread, flow,
 };
 
 use super::aux;
@@ -17,8 +17,8 @@ use super::constants;
 use super::effects::Effects;
 use super::expressions::Value;
 use super::labels::Labels;
-use super::lifetimes::Reachable;
 use super::layout::{LayoutError, POINTER, Scalar, scalar_type, scalars};
+use super::lifetimes::Reachable;
 use super::memory::{Memory, function_at};
 use super::plan::{ObjectId, Plan, PoolPlan};
 use super::registers::Registers;
@@ -293,8 +293,7 @@ impl<'p> Pass<'p> {
         cells: u32,
         is_bounded: bool,
     ) -> usize {
-        let is_pool =
-            |pool: &PoolPlan| pool.ty == *ty && pool.tail == tail && pool.zero == zero;
+        let is_pool = |pool: &PoolPlan| pool.ty == *ty && pool.tail == tail && pool.zero == zero;
         let found = self.next.pools.iter().position(is_pool);
         let at = found.unwrap_or(self.next.pools.len());
         if found.is_none() {
@@ -424,7 +423,8 @@ impl<'p> Pass<'p> {
             flow::for_each_expr(&stmt.op, &mut |expr| collect_constants(expr, &mut constants));
         }
         let locations = self.memory.locations.iter().enumerate();
-        let values = locations.filter(|(at, _)| !self.memory.uninitialised.contains(&Loc(*at as u32)));
+        let values =
+            locations.filter(|(at, _)| !self.memory.uninitialised.contains(&Loc(*at as u32)));
         constants.extend(values.map(|(_, location)| location.init));
         self.next.uses_smallest |= constants.contains(&i64::MIN);
         for constant in constants {
@@ -534,6 +534,9 @@ impl<'p> Pass<'p> {
             (p.offset, !p.at_end, std::cmp::Reverse(p.wrap.map(|wrap| wrap.start)))
         });
         program.plain = self.plain.iter().filter_map(keep).collect();
+        let included = self.labels.included.iter();
+        program.included =
+            included.filter_map(|(label, file)| Some((keep(label)?, file.clone()))).collect();
         let faults = self.faults.iter();
         program.faults = faults.filter_map(|(label, fault)| Some((keep(label)?, *fault))).collect();
         program.labels = kept;

@@ -150,6 +150,7 @@ impl Lowerer<'_, '_> {
             let may_change = writes.others || writes.locals.contains(local);
             if let (true, Some(state)) = (may_change, &mut self.state) {
                 state.unset.insert(reg, Unset::Sometimes);
+                self.flags.get(&reg).map(|flag| state.registers.remove(flag));
             }
         }
     }
@@ -158,6 +159,7 @@ impl Lowerer<'_, '_> {
     pub(super) fn forget_all_set(&mut self) {
         if let Some(state) = &mut self.state {
             state.unset = self.unset_variables.keys().map(|reg| (*reg, Unset::Sometimes)).collect();
+            state.registers.retain(|reg, _| !self.flags.values().any(|flag| flag == reg));
         }
     }
 
