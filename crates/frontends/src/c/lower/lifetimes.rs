@@ -11,9 +11,9 @@
 //! leave a block in several ways.
 //!
 //! A `free` waits until the stores of its thread to the cell are visible. The end of a block does
-//! not wait on a machine. So outside of atomic blocks the end is a choice: the cell is freed, or it
-//! stays. Runs in which it stays have all delays of stores, runs in which it is freed find the
-//! accesses that come too late.
+//! not wait on a machine. So where stores may be pending, the end is a choice: the cells are freed, or
+//! they stay. Runs in which they stay have all delays of stores, runs in which they are freed find
+//! the accesses that come too late.
 //!
 //! The variables of the outermost block of `main` exist until the end of the program. In a function
 //! with labels or a `switch`, a jump may skip a declaration. There, all variables exist from the
@@ -22,9 +22,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fencepost_ir::{BinOp, Expr, Fault, Loc, Op, Reg, Span, Value};
+use fencepost_ir::{Expr, Fault, Loc, Op, Reg, Span, Value};
 
-use super::arithmetic::binary;
+use super::arithmetic::Val;
 use super::layout::scalar_type;
 use super::pass::Pass;
 use super::plan::ObjectId;
@@ -78,41 +78,49 @@ impl<'p> Lowerer<'_, 'p> {
 
     /// Ends the lifetimes of objects, if they have begun.
     pub(super) fn end_lifetimes(&mut self, ids: &[ObjectId], span: Span) {
-        for id in ids {
-            if let Some(exists) = self.lifetimes.get(id).copied().filter(|_| self.is_live()) {
-                self.end_lifetime(*id, exists, span);
-            }
+        let tracked = ids.iter().filter_map(|id| Some((*id, *self.lifetimes.get(id)?)));
+        let tracked: Vec<(ObjectId, Reg)> =
+            tracked.filter(|(_, exists)| self.register_value(*exists) != Expr::Const(0)).collect();
+        if tracked.is_empty() || !self.is_live() {
+            return;
         }
+        if self.is_atomic() || self.state.as_ref().is_some_and(|state| state.drained) {
+            return tracked
+                .into_iter()
+                .for_each(|(id, exists)| self.end_lifetime(id, exists, span));
+        }
+        let choice = self.temporary(BOOL);
+        let number = self.object_number(tracked[0].0);
+        self.emit_numbered(Op::Choose { reg: choice, lo: 0, hi: 1 }, span, "ends", number);
+        self.know(choice, None);
+        self.if_true(Expr::Var(choice), span, |lowerer| {
+            tracked.iter().for_each(|(id, exists)| lowerer.end_lifetime(*id, *exists, span));
+        });
     }
 
     fn end_lifetime(&mut self, id: ObjectId, exists: Reg, span: Span) {
         let Some(pool) = self.pass.memory.local_pool(id) else { return };
         let number = self.object_number(id);
-        let mut ends = self.register_value(exists);
-        if ends == Expr::Const(0) {
-            return;
-        }
-        if !self.is_atomic() {
-            let choice = self.temporary(BOOL);
-            self.emit_numbered(Op::Choose { reg: choice, lo: 0, hi: 1 }, span, "ends", number);
-            self.know(choice, None);
-            ends = binary(BinOp::And, Expr::Var(choice), ends);
-        }
+        self.if_true(self.register_value(exists), span, |lowerer| {
+            let free = Op::Free { pool, cell: Expr::Const(1) };
+            lowerer.emit_numbered(free, span, "end", number);
+            let gone = Op::Assign { reg: exists, expr: Expr::Const(0) };
+            lowerer.emit_numbered(gone, span, "ended", number);
+        });
+        self.know(exists, None);
+    }
+
+    /// Lowers code for the case that a condition holds.
+    fn if_true(&mut self, condition: Val, span: Span, lower: impl FnOnce(&mut Self)) {
         let (here, after) = (self.code.target(), self.code.target());
-        let (state, mut other) = self.branch_value(ends, here, after, span);
+        let (state, other) = self.branch_value(condition, here, after, span);
         self.code.bind(here);
         self.state = state;
         self.conditional += 1;
-        self.emit_numbered(Op::Free { pool, cell: Expr::Const(1) }, span, "end", number);
-        let gone = Op::Assign { reg: exists, expr: Expr::Const(0) };
-        self.emit_numbered(gone, span, "ended", number);
-        self.know(exists, None);
+        lower(self);
         self.conditional -= 1;
         self.code.bind(after);
         let state = self.state.take();
-        if let Some(other) = &mut other {
-            other.registers.remove(&exists);
-        }
         self.state = self.merge(state, other, span);
     }
 

@@ -17,6 +17,8 @@ pub(super) struct Known {
     pub(super) locations: BTreeMap<Loc, Value>,
     /// The registers of variables that may have no value.
     pub(super) unset: BTreeMap<Reg, Unset>,
+    /// Whether no store of the thread is pending.
+    pub(super) drained: bool,
     /// The number of atomic blocks of the source around the position.
     pub(super) atomic: u32,
 }
@@ -40,6 +42,7 @@ pub(super) fn merge(a: State, b: State) -> (State, bool) {
             for reg in b.unset.keys() {
                 a.unset.entry(*reg).or_insert(Unset::Sometimes);
             }
+            a.drained &= b.drained;
             let mismatch = a.atomic != b.atomic;
             (Some(a), mismatch)
         }

@@ -185,6 +185,7 @@ impl<'p> Lowerer<'_, 'p> {
     pub(super) fn emit_numbered(&mut self, op: Op, span: Span, kind: &'static str, number: u32) {
         if self.is_live() && self.check_size(span) {
             self.before_op(&op, span);
+            self.note_pending(&op);
             let label = self.label(span, kind, number);
             self.code.at(label, false);
             self.code.op(op);
@@ -354,6 +355,7 @@ impl<'p> Lowerer<'_, 'p> {
             changed.extend(self.held.values().flatten());
         }
         if let Some(state) = &mut self.state {
+            state.drained = false;
             changed.iter().for_each(|reg| {
                 state.registers.remove(reg);
             });
