@@ -233,10 +233,9 @@ impl Memory {
                 ir_type(scalar.ty)
             };
             let name = format!("{name}{}", scalar.path);
-            let has_marker = !has_value
-                && scalar.parts.is_empty()
-                && !self.mixed_signs.contains(&scalar.ty.bits)
-                && !(scalar.ty.bits == 64 && self.uses_smallest);
+            let is_taken = self.uses_smallest && scalar.ty.bits == 64;
+            let has_both_signs = self.mixed_signs.contains(&scalar.ty.bits);
+            let has_marker = !has_value && scalar.parts.is_empty() && !has_both_signs && !is_taken;
             let (ty, init) = match has_marker {
                 true => {
                     let (lo, hi, init) =
