@@ -1,6 +1,6 @@
 // A helper function creates a thread with a pointer to its local variable and returns.
 // Source: the usual error.
-// Expected: SC, TSO, PSO violated (use after free): the variable no longer exists when the thread
+// Expected: SC, TSO, PSO violated (ended lifetime): the variable no longer exists when the thread
 // reads it. On a real machine the thread may read any value.
 
 #include <assert.h>

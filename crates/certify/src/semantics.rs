@@ -99,7 +99,7 @@ impl<'a> Semantics<'a> {
     /// Returns a fault if the location is a field of a record that is not allocated.
     pub(crate) fn check_allocated(&self, state: &CertState, loc: Loc) -> Result<(), Fault> {
         match self.cell_index[loc.index()] {
-            Some(cell) if !state.allocated[cell] => Err(Fault::UseAfterFree),
+            Some(cell) if !state.allocated[cell] => Err(self.program.access_fault(loc)),
             Some(_) | None => Ok(()),
         }
     }

@@ -242,7 +242,11 @@ impl Semantics<'_> {
 fn resolve_pointer(pointer: &Pointer, number: Value) -> Result<Loc, Fault> {
     let target = pointer.targets.iter().find(|(known, _)| *known == number);
     let is_null = Pointer::NULL.contains(&number);
-    let fault = if is_null { Fault::NullReference } else { Fault::InvalidPointer };
+    let fault = match pointer.is_ended(number) {
+        _ if is_null => Fault::NullReference,
+        true => Fault::EndedLifetime,
+        false => Fault::InvalidPointer,
+    };
     target.map(|(_, loc)| *loc).ok_or(fault)
 }
 

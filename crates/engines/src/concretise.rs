@@ -102,7 +102,7 @@ fn violation_of(machine: &Machine<'_, Buffered<Coherence>>, path: &Path) -> Opti
         None => {
             let mut choices = Choices::scripted(&trace.init);
             if let Err((thread, failure)) = machine.start(&mut state, &mut choices, &mut ()) {
-                return Some(failure.violation(thread));
+                return Some(failure.violation(machine.shape.program(), thread));
             }
         }
     }
@@ -110,7 +110,7 @@ fn violation_of(machine: &Machine<'_, Buffered<Coherence>>, path: &Path) -> Opti
     if let Some(step) = trace.steps.get(states.len().saturating_sub(1))
         && let Err(failure) = machine.take_step(&mut state, step, &mut ())
     {
-        return Some(failure.violation(Some(step.thread)));
+        return Some(failure.violation(machine.shape.program(), Some(step.thread)));
     }
     violation_at(machine, &state)
 }

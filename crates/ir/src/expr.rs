@@ -118,12 +118,20 @@ pub enum Fault {
     InvalidPointer,
     /// An access to a field of a record that is not allocated.
     UseAfterFree,
+    /// An access to a local variable whose lifetime has ended.
+    EndedLifetime,
     /// A value outside the declared range of the register or location that it is stored to.
     OutOfRange,
+    /// A use of a value that was never written.
+    Uninitialised,
     /// A `new` on a pool without a free cell.
     PoolExhausted,
     /// A `free` of a record that is not allocated.
     DoubleFree,
+    /// A `free` of a pointer that is not the start of allocated memory.
+    InvalidFree,
+    /// A call through a pointer that is not the address of a function.
+    InvalidCall,
     /// The end of a read-side section that the thread is not in.
     NotInSection,
     /// An `atomic` or `init` block that exceeds the limit on executed statements or on combinations
@@ -143,9 +151,15 @@ impl Fault {
                 "access through an invalid pointer: outside of every object, misaligned or of another size"
             }
             Fault::UseAfterFree => "use of a record that is not allocated (use after free)",
+            Fault::EndedLifetime => "use of a local variable whose lifetime has ended",
             Fault::OutOfRange => "value outside the declared range",
+            Fault::Uninitialised => "use of an uninitialised value",
             Fault::PoolExhausted => "no free record left in the pool",
-            Fault::DoubleFree => "free of a record that is not allocated",
+            Fault::DoubleFree => "free of a record that is not allocated (double free)",
+            Fault::InvalidFree => {
+                "invalid free: the pointer is not the start of memory that was allocated"
+            }
+            Fault::InvalidCall => "call through a pointer that is not the address of a function",
             Fault::NotInSection => "the end of a read-side section that was not begun",
             Fault::BlockTooLong => {
                 "an atomic or init block that runs too long (100,000 statements, or 65,536 combinations of choices)"

@@ -35,6 +35,9 @@ pub struct Pointer {
     /// The numbers of the locations that the pointer may point to, in ascending order. Any other
     /// number is a fault.
     pub targets: Arc<[(Value, Loc)]>,
+    /// The first and last numbers of the local variables whose lifetime has ended here. They decide
+    /// only which fault is reported.
+    pub ended: Arc<[(Value, Value)]>,
 }
 
 impl Pointer {
@@ -46,8 +49,14 @@ impl Pointer {
         match self.targets.binary_search_by_key(&number, |(number, _)| *number) {
             Ok(at) => Ok(self.targets[at].1),
             Err(_) if Self::NULL.contains(&number) => Err(Fault::NullReference),
+            Err(_) if self.is_ended(number) => Err(Fault::EndedLifetime),
             Err(_) => Err(Fault::InvalidPointer),
         }
+    }
+
+    /// Returns whether a number belongs to a local variable whose lifetime has ended.
+    pub fn is_ended(&self, number: Value) -> bool {
+        self.ended.iter().any(|(first, last)| (*first..=*last).contains(&number))
     }
 }
 

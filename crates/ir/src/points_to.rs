@@ -258,7 +258,7 @@ mod tests {
     use crate::{Label, Location, Pc, Pointer, Register, Stmt, Type};
 
     fn load(reg: u16, pointer: Expr<Reg>, targets: &Arc<[(Value, Loc)]>) -> Op {
-        let pointer = Pointer { value: pointer, targets: targets.clone() };
+        let pointer = Pointer { value: pointer, targets: targets.clone(), ended: Arc::from([]) };
         Op::Load { reg: Reg(reg), from: Address::through(pointer) }
     }
 

@@ -1,6 +1,7 @@
 //! Programs (shared locations, pools, threads of labelled statements) and problems (a program with
 //! its properties).
 
+use crate::expr::Fault;
 use crate::flow;
 use crate::ids::{Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
 use crate::op::Op;
@@ -8,7 +9,7 @@ use crate::place::Place;
 use crate::property::{Condition, Observable, Property, Quantifier};
 use crate::span::Span;
 use crate::value::{Type, Value, is_int};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A shared memory location.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,6 +45,9 @@ pub struct Pool {
     pub stride: u32,
     /// Whether a `new` on a pool without a free cell yields 0 instead of a fault.
     pub yields_null: bool,
+    /// Whether its cell is a local variable of the source: an access to a cell that is not
+    /// allocated is an access after the end of its lifetime.
+    pub is_local: bool,
 }
 
 /// A thread-local register.
@@ -134,6 +138,14 @@ pub struct Program {
     /// The accesses that are plain in the source: two of them may be a data race. Empty for a
     /// language without plain accesses.
     pub plain: BTreeSet<Label>,
+    /// The names of the files of labels that are not in the main file of the source.
+    pub included: BTreeMap<Label, String>,
+    /// The assertions that are faults of the source: a failure is reported as this fault.
+    pub faults: BTreeMap<Label, Fault>,
+    /// The locations whose initial value stands for "not initialised". No register for values of
+    /// the source can hold this value. In a program with such locations, a value outside of the
+    /// range of a register is reported as a use of an uninitialised value.
+    pub uninitialised: BTreeSet<Loc>,
 }
 
 impl Program {
@@ -229,6 +241,21 @@ impl Program {
             let cell = offset.checked_div(pool.stride)?;
             (cell < pool.cells).then(|| (PoolId::from_index(id), cell))
         })
+    }
+
+    /// Formats a value of a location; `?` if it is not initialised.
+    pub fn show_value(&self, loc: Loc, value: Value) -> String {
+        let location = self.location(loc);
+        match value == location.init && self.uninitialised.contains(&loc) {
+            true => "?".into(),
+            false => location.ty.show(value),
+        }
+    }
+
+    /// Returns the fault of an access to a location of a cell that is not allocated.
+    pub fn access_fault(&self, loc: Loc) -> Fault {
+        let is_local = self.cell_of(loc).is_some_and(|(pool, _)| self.pool(pool).is_local);
+        if is_local { Fault::EndedLifetime } else { Fault::UseAfterFree }
     }
 
     /// Returns the name of an observable in reports: `x`, `p(0).r`.

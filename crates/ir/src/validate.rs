@@ -480,6 +480,7 @@ mod tests {
                 cells: 2,
                 stride: 1,
                 yields_null: false,
+                is_local: false,
             }],
             threads: vec![thread],
             labels: vec![label],

@@ -47,7 +47,7 @@ fn locate_computed(
 #[inline]
 pub(crate) fn check_allocated(shape: &Shape<'_>, memory: &Memory, loc: Loc) -> Result<(), Fault> {
     match shape.cell[loc.index()] {
-        Some(cell) if !memory.allocated[cell as usize] => Err(Fault::UseAfterFree),
+        Some(cell) if !memory.allocated[cell as usize] => Err(shape.program().access_fault(loc)),
         _ => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ use crate::event::EventRecorder;
 use crate::shape::Shape;
 use crate::state::State;
 use crate::table::Bypass;
-use fencepost_ir::{Access, Fault, Label, Loc, Op, Pc, Reg, ThreadId, Violation};
+use fencepost_ir::{Access, Fault, Label, Loc, Op, Pc, Program, Reg, ThreadId, Violation};
 use std::fmt::Debug;
 
 /// The result of issuing an operation.
@@ -33,9 +33,14 @@ pub struct StepFailure {
 }
 
 impl StepFailure {
-    /// Returns the violation. `thread` is `None` for `init`.
-    pub fn violation(self, thread: Option<ThreadId>) -> Violation {
-        match self.fault {
+    /// Returns the violation of a program. `thread` is `None` for `init`.
+    pub fn violation(self, program: &Program, thread: Option<ThreadId>) -> Violation {
+        let of_source = self.label.and_then(|label| program.faults.get(&label).copied());
+        match self.fault.or(of_source) {
+            // The initial value of such a location is outside of the ranges of registers.
+            Some(Fault::OutOfRange) if !program.uninitialised.is_empty() => {
+                Violation::Fault(Fault::Uninitialised, thread, self.label)
+            }
             Some(fault) => Violation::Fault(fault, thread, self.label),
             None => Violation::Assertion(thread, self.label),
         }

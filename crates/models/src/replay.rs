@@ -229,7 +229,7 @@ pub fn replay_abstract<M: MemoryModel>(
         Ok(true) => {}
         Ok(false) => return diverge(None, "the `init` block is blocked"),
         Err((thread, failure)) if trace.steps.is_empty() => {
-            run.violation = Some(failure.violation(thread));
+            run.violation = Some(failure.violation(machine.shape.program(), thread));
             return Ok(run);
         }
         Err(_) => {
@@ -279,7 +279,7 @@ pub fn replay_abstract<M: MemoryModel>(
             }
             let last_label = run.steps.last().and_then(|step| step.events.last()?.event.label);
             failure.label = failure.label.or(last_label);
-            run.violation = Some(failure.violation(Some(step.thread)));
+            run.violation = Some(failure.violation(machine.shape.program(), Some(step.thread)));
             return Ok(run);
         }
     }

@@ -100,7 +100,7 @@ fn cause(program: &Program, run: &ReplayedRun, waiting: ThreadId, loc: Loc) -> S
         Some(earlier) => format!(
             " ({}), which overwrote {} ({}). No other store to {} follows.",
             by(last),
-            location.ty.show(earlier.value),
+            program.show_value(loc, earlier.value),
             by(earlier),
             location.name
         ),

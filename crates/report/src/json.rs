@@ -391,9 +391,7 @@ impl EventRecord {
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
             | EventKind::Defer
-            | EventKind::Skip => {
-                of_location.map(|(loc, value)| program.location(loc).ty.show(value))
-            }
+            | EventKind::Skip => of_location.map(|(loc, value)| program.show_value(loc, value)),
         };
         EventRecord {
             step,

@@ -55,7 +55,7 @@ impl<'p> MemoryView<'p> {
             .filter(|at| !self.program.locations[*at].is_auxiliary())
             .map(|at| {
                 let location = &self.program.locations[at];
-                format!("{}={}", location.name, short(&location.ty, now[at]))
+                format!("{}={}", location.name, short(self.program, Loc::from_index(at), now[at]))
             })
             .collect();
         shown.join(" ")
@@ -69,7 +69,7 @@ impl<'p> MemoryView<'p> {
         paint: Paint,
     ) -> String {
         let cell = |loc: &Loc| {
-            let shown = short(&self.program.location(*loc).ty, now[loc.index()]);
+            let shown = short(self.program, *loc, now[loc.index()]);
             if changed(*loc) { paint.strong(&format!("{shown}*")) } else { shown }
         };
         let name = &group.name;
@@ -125,12 +125,12 @@ fn grouped(names: &[(&str, Loc)]) -> Vec<Group> {
 }
 
 /// Formats a value in short form: `T` and `F` for booleans.
-fn short(ty: &Type, value: Value) -> String {
-    match ty {
+fn short(program: &Program, loc: Loc, value: Value) -> String {
+    match program.location(loc).ty {
         Type::Bool if value == 0 => "F".into(),
         Type::Bool if value == 1 => "T".into(),
         Type::Bool | Type::Int { .. } | Type::U64 | Type::Enum { .. } | Type::Ref(_) => {
-            ty.show(value)
+            program.show_value(loc, value)
         }
     }
 }

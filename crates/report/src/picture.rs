@@ -389,7 +389,7 @@ impl<'a> Drawing<'a> {
 }
 
 fn line(row: Option<&Row>) -> String {
-    row.and_then(|row| row.line).map(|line| format!(":{line}")).unwrap_or_default()
+    row.and_then(|row| row.line.clone()).unwrap_or_default()
 }
 
 /// Emphasises remarks.

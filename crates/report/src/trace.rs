@@ -33,8 +33,8 @@ pub struct Row {
     pub thread: ThreadId,
     /// The text of the event or remark.
     pub text: String,
-    /// The source line.
-    pub line: Option<u32>,
+    /// The source line, with the file if it is included: `:7`, `lock.h:7`.
+    pub line: Option<String>,
     /// The step that the row belongs to, from 0.
     pub step: usize,
     /// Whether this row shows the state after its step. At most one row of a step does.
@@ -96,7 +96,7 @@ fn has_only_auxiliary_accesses(program: &Program, replayed: &ReplayedStep) -> bo
 fn rows(program: &Program, run: &ReplayedRun) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut number = 0;
-    let line = |label: Option<Label>| label.map(|l| program.label(l).span.line);
+    let line = |label: Option<Label>| label.map(|label| wording::place(program, label));
     for (at, replayed) in run.steps.iter().enumerate() {
         let thread = replayed.step.thread;
         let first_row = rows.len();

@@ -7,7 +7,8 @@ use fencepost_models::{Event, EventKind, Source};
 
 /// Formats the line of a statement: `:7`.
 pub fn place(program: &Program, label: Label) -> String {
-    format!(":{}", program.label(label).span.line)
+    let file = program.included.get(&label).map_or(String::new(), |file| printable(file));
+    format!("{file}:{}", program.label(label).span.line)
 }
 
 /// Returns the source text of a statement, clipped to `max` characters.
@@ -17,8 +18,16 @@ pub fn statement(program: &Program, label: Label, max: usize) -> String {
 
 /// Formats a location and a value, separated by `between`: `want[0] = true`.
 pub fn cell(program: &Program, loc: Loc, between: &str, value: Value) -> String {
-    let location = program.location(loc);
-    format!("{}{between}{}", location.name, location.ty.show(value))
+    let value = program.show_value(loc, value);
+    format!("{}{between}{value}", program.location(loc).name)
+}
+
+/// Returns whether an event begins or ends the lifetime of a local variable.
+fn is_lifetime(program: &Program, event: &Event) -> bool {
+    match op(program, event) {
+        Some(Op::New { pool, .. } | Op::Free { pool, .. }) => program.pool(*pool).is_local,
+        _ => false,
+    }
 }
 
 /// Returns the operation of an event's statement.
@@ -221,10 +230,10 @@ pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
                 _ => "update",
             };
             let what = format!("{}{name}({})", target_or_none(), location.name);
-            let old = location.ty.show(old);
+            let old = program.show_value(loc, old);
             let source = origin_text(program, annotated);
             match new {
-                Some(new) => format!("{what}: {old} -> {}{source}", location.ty.show(new)),
+                Some(new) => format!("{what}: {old} -> {}{source}", program.show_value(loc, new)),
                 None => format!("{what} fails: {old}{source}"),
             }
         }
@@ -258,14 +267,20 @@ pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
                 Some(Op::New { pool, .. }) => program.pool(*pool).name.as_str(),
                 _ => "",
             };
-            format!("{}new {pool}#{reference}", target_or_none())
+            match is_lifetime(program, event) {
+                true => format!("lifetime of {pool} begins"),
+                false => format!("{}new {pool}#{reference}", target_or_none()),
+            }
         }
         EventKind::Free(reference) => {
             let pool = match op(program, event) {
                 Some(Op::Free { pool, .. }) => program.pool(*pool).name.as_str(),
                 _ => "",
             };
-            format!("free {pool}#{reference}")
+            match is_lifetime(program, event) {
+                true => format!("lifetime of {pool} ends"),
+                false => format!("free {pool}#{reference}"),
+            }
         }
         EventKind::Leave => "leave critical section".into(),
         EventKind::SectionBegin => "begin read-side section".into(),

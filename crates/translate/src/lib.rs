@@ -23,11 +23,13 @@ pub mod export;
 mod formula;
 mod groups;
 pub mod loop_bounds;
+mod narrow;
 mod unsupported;
 pub mod values;
 
 use fencepost_ir::{Pc, Problem, ThreadId};
 
+pub use narrow::narrowed;
 pub use unsupported::{Unsupported, UnsupportedInLitmus};
 
 /// A program whose SC runs are runs of another program under another model.

@@ -211,13 +211,19 @@ impl fmt::Display for Unsupported {
             ),
             Self::GracePeriods => f.write_str("RCU sections and grace periods cannot be translated or exported"),
             Self::WideIntegers => f.write_str(
-                "the program computes with 64-bit or unsigned integers, which cannot be translated or exported",
+                "the program computes with numbers that may need more than 32 bits; translations \
+                 and exports have only 32 bits: use smaller types and constants, or give a C file \
+                 itself to the other tool",
             ),
             Self::Pointers => f.write_str(
-                "the program accesses memory through pointers, which cannot be translated or exported",
+                "the program accesses memory through pointers; translations and exports have only \
+                 variables, arrays and records: use variables by name, or give a C file itself to \
+                 the other tool",
             ),
             Self::Bounds => f.write_str(
-                "the program is bounded (heap, recursion or threads), which cannot be translated or exported",
+                "the program is explored up to a bound (allocated memory, recursion, threads in \
+                 loops), and a translation could not report that a run reaches it: use \
+                 `fencepost check`, or give a C file itself to the other tool",
             ),
             Self::SequentialWithoutSwitches => f.write_str(
                 "sequential C (c-seq) needs a bound on context switches: \

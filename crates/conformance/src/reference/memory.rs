@@ -52,7 +52,7 @@ impl Memory {
     fn check_allocated(&self, program: &Program, loc: Loc) -> Result<(), Fault> {
         match program.cell_of(loc) {
             Some((pool, cell)) if !self.allocated[pool.index()][cell as usize] => {
-                Err(Fault::UseAfterFree)
+                Err(program.access_fault(loc))
             }
             Some(_) | None => Ok(()),
         }
@@ -143,6 +143,7 @@ pub(super) fn resolve_address(
         return match target {
             Some((_, loc)) => Ok(*loc),
             None if (0..4096).contains(&number) => Err(Fault::NullReference),
+            None if pointer.is_ended(number) => Err(Fault::EndedLifetime),
             None => Err(Fault::InvalidPointer),
         };
     }

@@ -79,6 +79,7 @@ fn problem(threads: &[&[Op]]) -> Problem {
             cells: 2,
             stride: 1,
             yields_null: false,
+            is_local: false,
         }],
         threads: threads.iter().enumerate().map(thread).collect(),
         ..Program::default()

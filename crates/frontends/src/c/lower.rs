@@ -8,8 +8,7 @@
 //!
 //! Lowering runs in passes, because a pass needs facts about the whole program ([`plan`]).
 //!
-//! Approximations: reading memory that was never written is not reported, it has the value 0 or an
-//! old value. Weak compare-and-exchange never fails spuriously. Bounds (recursion, allocations and
+//! Approximations: weak compare-and-exchange never fails spuriously. Bounds (recursion, allocations and
 //! threads in loops, values of `nondet`) are statements that verdicts report.
 
 mod access;
@@ -29,6 +28,7 @@ mod heap;
 mod intrinsics;
 mod labels;
 mod layout;
+mod lifetimes;
 mod loops;
 mod memory;
 mod nondet;
@@ -36,11 +36,13 @@ mod order_places;
 mod pass;
 mod places;
 mod plan;
+mod pointees;
 mod registers;
 mod state;
 mod switch;
 mod thread;
 mod threads;
+mod uninitialised;
 mod walk;
 
 #[cfg(test)]

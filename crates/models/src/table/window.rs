@@ -32,7 +32,7 @@ pub(super) enum Mark {
 
 /// The faults that a load behind a guess can have when it is performed. Their positions are their
 /// packed form, plus one. Other faults do not depend on memory: the load waits for the guess.
-const LOAD_FAULTS: [Fault; 2] = [Fault::UseAfterFree, Fault::OutOfRange];
+const LOAD_FAULTS: [Fault; 3] = [Fault::UseAfterFree, Fault::OutOfRange, Fault::EndedLifetime];
 
 /// The window of one thread.
 #[derive(PartialEq, Eq, Debug)]

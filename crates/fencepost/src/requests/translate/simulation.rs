@@ -10,7 +10,7 @@ use fencepost_models::specification::possible_results;
 use fencepost_report::paint::counted;
 use fencepost_translate::buffers::buffers;
 use fencepost_translate::contexts::{Bound, contexts, sequentialize};
-use fencepost_translate::{Translation, Unsupported};
+use fencepost_translate::{Translation, Unsupported, narrowed};
 
 /// The largest number of combinations of results that a translation compares with.
 const MAX_RESULTS: usize = 100_000;
@@ -62,7 +62,7 @@ pub(crate) fn simulate(
     simulation: Simulation,
     in_sequence: bool,
 ) -> Result<Translation, Unsupported> {
-    let problem = &with_results_as_condition(problem)?;
+    let problem = &narrowed(&with_results_as_condition(problem)?);
     Ok(match simulation {
         Simulation::Contexts(model, Bound::Switches(k)) if in_sequence => {
             // Spin loops become assumptions, so that they terminate.

@@ -8,10 +8,11 @@
 use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Span, WideOp};
 
 use super::arithmetic::{Val, binary, convert};
-use super::layout::{POINTER, scalar_type};
+use super::layout::{POINTER, limits, scalar_type};
 use super::order_places::SourceOrder;
 use super::places::{Cell, Spot};
 use super::thread::Lowerer;
+use super::uninitialised::written_range;
 use crate::c::codes;
 use crate::c::orders::order_of_value;
 use crate::c::typed::{Access, Expr as TypedExpr, IntType, Type, TypeKind};
@@ -94,6 +95,7 @@ impl<'p> Lowerer<'_, 'p> {
                 self.converted(binary(BinOp::BitAnd, moved, mask), ty)
             }
             Cell::Register(reg, own) => {
+                self.require_set(*reg, span);
                 let value = self.register_value(*reg);
                 if own.signed == ty.signed { value } else { self.converted(value, ty) }
             }
@@ -112,13 +114,49 @@ impl<'p> Lowerer<'_, 'p> {
                 let is_mixed = ty.bits < 64
                     && (own.is_some_and(|own| own.signed != ty.signed)
                         || self.pass.plan.mixed_signs.contains(&ty.bits));
-                let reg = self.temporary(if is_mixed { POINTER } else { ty });
+                let reg = match self.may_have_marker(cell) {
+                    // A location with both signs has no marker.
+                    true if is_mixed => match own {
+                        Some(own) => self.temporary_for_load(limits(*own)),
+                        None => self.temporary(POINTER),
+                    },
+                    true => self.temporary_for_load(written_range(ty)),
+                    false => self.temporary(if is_mixed { POINTER } else { ty }),
+                };
                 let marks = self.mark_order(AccessKind::Load, &[order], ("load", 0), span);
                 self.emit_order_fence(before, ("fence before", marks), span);
                 self.emit_access(Op::Load { reg, from: at.clone() }, mode, (span, 0));
                 self.know(reg, None);
                 self.emit_order_fence(after, ("fence after", marks), span);
                 if is_mixed { self.converted(Expr::Var(reg), ty) } else { Expr::Var(reg) }
+            }
+        }
+    }
+
+    /// Loads a scalar for a copy. A scalar without a value yields 0.
+    pub(super) fn load_copy(&mut self, cell: &Cell, ty: &Type, span: Span) -> Val {
+        match cell {
+            Cell::Register(reg, _) => {
+                let unset = self.state.as_mut().and_then(|state| state.unset.remove(reg));
+                let value = self.load(cell, ty, AccessMode::Plain, span);
+                if let (Some(unset), Some(state)) = (unset, &mut self.state) {
+                    state.unset.insert(*reg, unset);
+                }
+                value
+            }
+            Cell::Memory { at, scalar, ty: own } if self.may_have_marker(cell) => {
+                if let Some((id, number)) = scalar {
+                    self.pass.note_access(self.thread, *id, *number, true, false);
+                }
+                let ty = scalar_type(ty).unwrap_or(POINTER);
+                let reg = self.temporary(POINTER);
+                self.emit_access(Op::Load { reg, from: at.clone() }, AccessMode::Plain, (span, 0));
+                self.know(reg, None);
+                let value = self.without_marker(Expr::Var(reg), own.unwrap_or(ty));
+                self.converted(value, ty)
+            }
+            Cell::Memory { .. } | Cell::Value(_) | Cell::Part(..) => {
+                self.load(cell, ty, AccessMode::Plain, span)
             }
         }
     }
@@ -285,7 +323,7 @@ impl<'p> Lowerer<'_, 'p> {
             let part = super::places::move_spot(spot.clone(), scalar.offset);
             let part_ty = Type::plain(TypeKind::Int(scalar.ty));
             let cell = self.cell(part, &part_ty, span);
-            values.push(self.load(&cell, &part_ty, AccessMode::Plain, span));
+            values.push(self.load_copy(&cell, &part_ty, span));
         }
         values
     }

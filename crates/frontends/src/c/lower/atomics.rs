@@ -26,6 +26,7 @@ use super::layout::{POINTER, limits, scalar_type, size_of};
 use super::order_places::SourceOrder;
 use super::places::Cell;
 use super::thread::Lowerer;
+use super::uninitialised::written_range;
 use crate::c::typed::{
     Access, BinaryOp, Expr as TypedExpr, ExprKind, IntType, Type, TypeKind, Yields,
 };
@@ -236,11 +237,25 @@ impl<'p> Lowerer<'_, 'p> {
         let is_mixed = ty.bits < 64
             && (own.is_some_and(|own| own.signed != ty.signed)
                 || self.pass.plan.mixed_signs.contains(&ty.bits));
-        (self.temporary(if is_mixed { POINTER } else { ty }), is_mixed)
+        let reg = match is_mixed {
+            true => match own.filter(|_| self.may_have_marker(cell)) {
+                Some(own) => self.temporary_for_load(limits(own)),
+                None => self.temporary(POINTER),
+            },
+            false if self.may_have_marker(cell) => self.temporary_for_load(written_range(ty)),
+            false => self.temporary(ty),
+        };
+        (reg, is_mixed)
     }
 
     /// Emits a compare-and-exchange whose old value is not used. Returns whether it succeeds.
     pub(super) fn compare_and_swap(&mut self, exchange: Exchange, span: Span) -> Val {
+        if self.may_have_marker(&exchange.cell) {
+            // Reading an uninitialised value is a fault.
+            let expected = exchange.expected.clone();
+            let found = self.compare_and_find(exchange, span);
+            return self.keep_always(equal(found, expected), BOOL, span);
+        }
         let orders = exchange.source_orders();
         let Exchange { cell, ty, expected, desired, success, failure } = exchange;
         let (success, failure) = (success.order, failure.order);

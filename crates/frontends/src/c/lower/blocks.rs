@@ -8,7 +8,7 @@
 //! A run that is cut (`exit`, a bound, a false `assume`) ends at `assume(false)` outside of atomic
 //! blocks. Inside of a block, a false `assume` makes the whole block wait.
 
-use fencepost_ir::{Expr, Op, Span};
+use fencepost_ir::{Expr, Fault, FenceKinds, Op, Span};
 
 use super::arithmetic::Val;
 use super::thread::{Lowerer, Prefix};
@@ -35,6 +35,21 @@ impl Lowerer<'_, '_> {
             let label = self.label(span, kind, 0);
             self.code.at(label, false);
             self.code.op(op);
+            // A block begins when no store is pending, and its own stores are never pending.
+            if let Some(state) = &mut self.state {
+                state.drained = true;
+            }
+        }
+    }
+
+    /// Notes whether a store of the thread may be pending after an operation.
+    pub(super) fn note_pending(&mut self, op: &Op) {
+        let is_atomic = self.is_atomic();
+        let Some(state) = &mut self.state else { return };
+        match op {
+            Op::Store { .. } if !is_atomic => state.drained = false,
+            Op::Fence(kinds) if *kinds == FenceKinds::FULL => state.drained = true,
+            _ => {}
         }
     }
 
@@ -181,6 +196,18 @@ impl Lowerer<'_, '_> {
             }
             _ => self.emit(Op::Assume(condition), span, "assume"),
         }
+    }
+
+    /// Emits an assertion whose failure is a fault of the source.
+    pub(super) fn require(&mut self, condition: Val, fault: Fault, span: Span, kind: &'static str) {
+        self.note_fault(fault, span, kind);
+        self.assert(condition, span, kind);
+    }
+
+    /// Notes that the failure of an assertion is a fault of the source.
+    pub(super) fn note_fault(&mut self, fault: Fault, span: Span, kind: &'static str) {
+        let label = self.label(span, kind, 0);
+        self.pass.faults.insert(label, fault);
     }
 
     /// Emits an assertion. After a failed one there is nothing to execute.

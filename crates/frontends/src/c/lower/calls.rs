@@ -6,7 +6,7 @@
 //!
 //! A function whose name begins with `__VERIFIER_atomic_` is one atomic block, as in SV-COMP.
 
-use fencepost_ir::{BinOp, Expr, Op, Span};
+use fencepost_ir::{BinOp, Expr, Fault, Op, Span};
 
 use super::arithmetic::{Val, binary};
 use super::expressions::Value;
@@ -102,7 +102,8 @@ impl<'p> Lowerer<'_, 'p> {
         }
         // The assertion reads the pointer, so that the next pass knows what it may point to.
         let never = binary(BinOp::Lt, pointer.clone(), pointer);
-        self.emit(Op::Assert(never), call.span, "call through an invalid function pointer");
+        self.note_fault(Fault::InvalidCall, call.span, "invalid call");
+        self.emit(Op::Assert(never), call.span, "invalid call");
         self.cut_run(call.span, "after failure", 0);
         self.conditional -= 1;
         self.code.bind(done);
@@ -117,7 +118,7 @@ impl<'p> Lowerer<'_, 'p> {
 
     /// Emits the failure of a call through a pointer that is not the address of a function.
     fn invalid_call(&mut self, call: &TypedExpr) -> Value {
-        self.assert(Expr::Const(0), call.span, "call through an invalid function pointer");
+        self.require(Expr::Const(0), Fault::InvalidCall, call.span, "invalid call");
         match scalar_type(&call.ty) {
             Some(_) => Value::Scalar(Expr::Const(0)),
             None => Value::Void,
@@ -189,7 +190,6 @@ impl<'p> Lowerer<'_, 'p> {
         span: Span,
     ) -> Vec<Val> {
         let end = self.code.target();
-        let running = self.state.as_ref().map_or(0, |state| state.running);
         let labels = function.labels.iter().map(|_| GotoLabel {
             target: self.code.target(),
             is_bound: false,
@@ -212,6 +212,7 @@ impl<'p> Lowerer<'_, 'p> {
             at_labels: Default::default(),
         });
         self.pass_arguments(function, arguments, span);
+        self.declare_before_jumps(function);
         if !function.labels.is_empty() {
             self.know_at_labels(function);
         }
@@ -224,8 +225,9 @@ impl<'p> Lowerer<'_, 'p> {
         self.state = self.merge(state, end_state, function.close);
         self.bind_unused_labels();
         self.code.bind(end);
-        if self.state.as_ref().is_some_and(|state| state.running > running) {
-            self.check_lifetimes(function);
+        if self.frames.len() > 1 {
+            let objects = self.frame().objects.clone();
+            self.end_lifetimes(&objects, function.close);
         }
         let results = std::mem::take(&mut self.frame_mut().results);
         let values = results.iter().map(|reg| self.register_value(*reg)).collect();

@@ -42,7 +42,7 @@ impl<'p> Lowerer<'_, 'p> {
                 self.discard(expr);
             }
             StmtKind::Block { items, close } => {
-                self.scoped(|lowerer| lowerer.block(items, *close));
+                self.scoped(*close, |lowerer| lowerer.block(items, *close));
             }
             StmtKind::Declare { local, init } => {
                 self.declare(*local);
@@ -74,7 +74,7 @@ impl<'p> Lowerer<'_, 'p> {
             StmtKind::DoWhile { body, condition } => {
                 self.loop_stmt(Some(condition), None, body, false, span);
             }
-            StmtKind::For { first, condition, step, body } => self.scoped(|lowerer| {
+            StmtKind::For { first, condition, step, body } => self.scoped(span, |lowerer| {
                 first.iter().for_each(|stmt| lowerer.stmt(stmt));
                 lowerer.loop_stmt(condition.as_ref(), step.as_ref(), body, true, span);
             }),
@@ -143,7 +143,7 @@ impl<'p> Lowerer<'_, 'p> {
                 }
                 Slot::None => {}
             }
-            return;
+            return self.note_unset(local, span);
         };
         match slot {
             Slot::Register(reg, ty) => {
@@ -217,6 +217,10 @@ impl<'p> Lowerer<'_, 'p> {
         if self.is_live() && self.is_conditional() {
             self.may_skip = true;
         }
+        let mut around = self.frame().enclosing.iter().rev();
+        let left = around.find(|e| is_break || e.again.is_some()).map(|e| e.scopes);
+        let objects = left.map(|from| self.objects_of_scopes(from)).unwrap_or_default();
+        self.end_lifetimes(&objects, span);
         let state = self.state.clone();
         let frame = self.frame_mut();
         let found = frame.enclosing.iter_mut().rev().find(|e| is_break || e.again.is_some());
@@ -256,7 +260,6 @@ impl<'p> Lowerer<'_, 'p> {
         let mut known = self.frame().at_labels.clone();
         let here = self.state.as_ref().map(|state| state.atomic);
         known.atomic = here.or(expected).unwrap_or(known.atomic);
-        known.running = known.running.max(self.state.as_ref().map_or(0, |state| state.running));
         if expected.is_some_and(|expected| expected != known.atomic) {
             self.atomic_mismatch(span);
         }
@@ -265,6 +268,7 @@ impl<'p> Lowerer<'_, 'p> {
         own.is_bound = true;
         self.code.bind(target);
         self.state = Some(known);
+        self.forget_all_set();
         // Control may come here again, and other code may have been skipped.
         self.loops += 1;
         self.may_return = true;

@@ -36,7 +36,7 @@ impl<'p> Lowerer<'_, 'p> {
         for scalar in &scalars {
             let ty = Type::plain(TypeKind::Int(scalar.ty));
             let cell = self.cell(move_spot(from.clone(), scalar.offset), &ty, span);
-            values.push(self.load(&cell, &ty, AccessMode::Plain, span));
+            values.push(self.load_copy(&cell, &ty, span));
         }
         for (number, (scalar, value)) in scalars.iter().zip(values).enumerate() {
             let ty = Type::plain(TypeKind::Int(scalar.ty));

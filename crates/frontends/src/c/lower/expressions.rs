@@ -432,6 +432,7 @@ impl<'p> Lowerer<'_, 'p> {
         match &place.kind {
             PlaceKind::Variable(VariableId::Local(local)) => {
                 match self.frame().slots.get(*local as usize) {
+                    Some(slot) if is_read && self.may_be_unset(*slot) => false,
                     Some(Slot::Register(..)) => true,
                     Some(Slot::Object(id)) => !is_read || self.held.contains_key(id),
                     Some(Slot::None) | None => false,
@@ -455,7 +456,7 @@ impl<'p> Lowerer<'_, 'p> {
         expr: &'p TypedExpr,
         hint: Option<&Type>,
     ) -> Value {
-        self.scoped(|lowerer| {
+        self.scoped(expr.span, |lowerer| {
             let (last, before) = match stmts.split_last() {
                 Some((Stmt { kind: StmtKind::Expr(last), .. }, before)) => (Some(last), before),
                 _ => (None, stmts),

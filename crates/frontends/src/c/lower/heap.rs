@@ -3,12 +3,12 @@
 //! Objects of one type come from one pool. The type comes from the context: the pointer type that
 //! the result is converted to, also through functions that return `void *`. A pool has a cell for
 //! each allocation in the code of all threads, and [`IN_LOOP`] cells for an allocation in a loop.
-//! More allocations reach a bound. `malloc` yields memory with zeros, as `calloc` does.
+//! More allocations reach a bound. `calloc` has pools of its own, whose objects are 0.
 //!
 //! If the size is not a constant, there is a pool for each number of elements up to
 //! [`MAX_ELEMENTS`]. More elements reach a bound.
 
-use fencepost_ir::{BinOp, Expr, Op, PoolId, Reg, Span, WideOp};
+use fencepost_ir::{BinOp, Expr, Fault, Op, PoolId, Reg, Span, WideOp};
 
 use super::access::AccessMode;
 use super::arithmetic::{Val, binary, offset};
@@ -30,15 +30,21 @@ type ObjectType = (Type, u64);
 
 impl<'p> Lowerer<'_, 'p> {
     /// Allocates an object. Returns its address.
-    pub(super) fn allocate(&mut self, size: &'p TypedExpr, hint: Option<&Type>, span: Span) -> Val {
+    pub(super) fn allocate(
+        &mut self,
+        size: &'p TypedExpr,
+        zero: bool,
+        hint: Option<&Type>,
+        span: Span,
+    ) -> Val {
         let size = self.value(size);
-        self.allocate_from(&size, hint, None, span)
+        self.allocate_from((&size, zero), hint, None, span)
     }
 
     /// Allocates an object of a size, with the values of an old object.
     fn allocate_from(
         &mut self,
-        size: &Val,
+        (size, zero): (&Val, bool),
         hint: Option<&Type>,
         old: Option<&Val>,
         span: Span,
@@ -57,7 +63,7 @@ impl<'p> Lowerer<'_, 'p> {
                 );
                 return Expr::Const(0);
             };
-            let new = self.new_cell(&object, span);
+            let new = self.new_cell(&object, zero, span);
             self.copy_old(old, &new, (&object, size), span);
             return new;
         }
@@ -94,7 +100,7 @@ impl<'p> Lowerer<'_, 'p> {
             let (here, other) = self.branch_value(is_it, yes, no, span);
             self.code.bind(yes);
             self.state = here;
-            let new = self.new_cell(&object, span);
+            let new = self.new_cell(&object, zero, span);
             self.copy_old(old, &new, (&object, bytes), span);
             self.assign(result, new, span, count as u32);
             let state = self.state.clone();
@@ -143,10 +149,12 @@ impl<'p> Lowerer<'_, 'p> {
     }
 
     /// Takes a cell of the pool of a type. Returns its address.
-    fn new_cell(&mut self, (ty, tail): &ObjectType, span: Span) -> Val {
+    fn new_cell(&mut self, (ty, tail): &ObjectType, zero: bool, span: Span) -> Val {
         let cells = if self.loops > 0 { IN_LOOP } else { 1 };
-        let number = self.pass.count_allocation(ty, *tail, cells, self.loops > 0);
-        let is_pool = |pool: &&super::plan::PoolPlan| pool.ty == *ty && pool.tail == *tail;
+        let number = self.pass.count_allocation(ty, *tail, zero, cells, self.loops > 0);
+        let is_pool = |pool: &&super::plan::PoolPlan| {
+            pool.ty == *ty && pool.tail == *tail && pool.zero == zero
+        };
         let plan = self.pass.plan.pools.get(number).filter(is_pool).cloned();
         let place = self.pass.memory.pool_addresses.get(number).cloned();
         let (Some(plan), Some(place)) = (plan, place) else {
@@ -175,8 +183,10 @@ impl<'p> Lowerer<'_, 'p> {
             return Expr::Const(place.first);
         }
         let pointer = self.temporary(POINTER);
-        let bytes = binary(BinOp::Mul, Expr::Var(cell), Expr::Const(place.stride));
-        let address = binary(BinOp::Add, bytes, Expr::Const(place.first - place.stride));
+        // The only address among the constants is that of the pool: no other object escapes.
+        let before = binary(BinOp::Sub, Expr::Var(cell), Expr::Const(1));
+        let bytes = binary(BinOp::Mul, before, Expr::Const(place.stride));
+        let address = binary(BinOp::Add, bytes, Expr::Const(place.first));
         self.assign(pointer, address, span, 0);
         self.register_value(pointer)
     }
@@ -193,7 +203,7 @@ impl<'p> Lowerer<'_, 'p> {
                     let cell = Expr::Const(i64::from(cell) + 1);
                     self.emit(Op::Free { pool, cell }, span, "free");
                 }
-                _ => self.assert(Expr::Const(0), span, "free of an invalid pointer"),
+                _ => self.require(Expr::Const(0), Fault::InvalidFree, span, "invalid free"),
             }
             return;
         }
@@ -237,7 +247,7 @@ impl<'p> Lowerer<'_, 'p> {
             self.code.bind(next);
             self.state = other;
         }
-        self.assert(Expr::Const(0), span, "free of an invalid pointer");
+        self.require(Expr::Const(0), Fault::InvalidFree, span, "invalid free");
         self.conditional -= 1;
         self.code.bind(done);
         self.state = after;
@@ -254,7 +264,7 @@ impl<'p> Lowerer<'_, 'p> {
         let old = self.value(pointer);
         let old = self.keep(old, POINTER, span);
         let size = self.value(size);
-        let new = self.allocate_from(&size, hint, Some(&old), span);
+        let new = self.allocate_from((&size, false), hint, Some(&old), span);
         self.free(old, span);
         new
     }
@@ -306,7 +316,7 @@ impl<'p> Lowerer<'_, 'p> {
             let at = |start: &Val| offset(start.clone(), scalar.offset as i64);
             let from: Spot = self.spot_at(at(old));
             let cell = self.cell(from, &ty, span);
-            let value = self.load(&cell, &ty, AccessMode::Plain, span);
+            let value = self.load_copy(&cell, &ty, span);
             let to = self.spot_at(at(new));
             let cell = self.cell(to, &ty, span);
             self.store(&cell, value, scalar.ty, AccessMode::Plain, (span, number as u32));

@@ -103,7 +103,7 @@ impl<'p> Lowerer<'_, 'p> {
                 self.end_atomic(span);
                 return Value::Void;
             }
-            Intrinsic::Allocate { size, .. } => self.allocate(size, hint, span),
+            Intrinsic::Allocate { size, zero } => self.allocate(size, *zero, hint, span),
             Intrinsic::Reallocate { pointer, size } => self.reallocate(pointer, size, hint, span),
             Intrinsic::Free { pointer } => {
                 let pointer = self.value(pointer);

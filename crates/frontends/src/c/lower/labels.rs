@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use fencepost_ir::{Label, LabelInfo, Span};
 
-use crate::c::source_map::SourceMap;
+use crate::c::source_map::{FileKind, SourceMap};
 
 /// The largest number of characters of a label's text.
 const MAX_TEXT: usize = 72;
@@ -27,11 +27,13 @@ pub(super) struct Labels<'a> {
     sources: &'a SourceMap,
     by_key: BTreeMap<(Position, &'static str, u32), Label>,
     pub(super) infos: Vec<LabelInfo>,
+    /// The files of labels that are not in the main file.
+    pub(super) included: BTreeMap<Label, String>,
 }
 
 impl<'a> Labels<'a> {
     pub(super) fn new(sources: &'a SourceMap) -> Self {
-        Labels { sources, by_key: BTreeMap::new(), infos: Vec::new() }
+        Labels { sources, by_key: BTreeMap::new(), infos: Vec::new(), included: BTreeMap::new() }
     }
 
     /// Returns the label of an operation. `number` distinguishes operations of one kind.
@@ -48,6 +50,10 @@ impl<'a> Labels<'a> {
         }
         let label = Label::from_index(self.infos.len());
         self.by_key.insert(key, label);
+        if let Some(file) = self.sources.file(at.shown).filter(|f| f.kind == FileKind::Included) {
+            let name = file.name.rsplit('/').next().unwrap_or_default();
+            self.included.insert(label, name.into());
+        }
         let text = self.text(at.shown);
         self.infos.push(LabelInfo { span: at.shown, text, function: function.into() });
         label

@@ -108,6 +108,7 @@ impl<'p> Lowerer<'_, 'p> {
     /// exit.
     fn iteration(&mut self, body: &'p Stmt, exit: Target, exit_state: State) -> State {
         let again = self.code.target();
+        let scopes = self.frame().scopes.len();
         self.frame_mut().enclosing.push(Enclosing {
             exit,
             exit_state,
@@ -115,6 +116,7 @@ impl<'p> Lowerer<'_, 'p> {
             again_state: None,
             cases: Vec::new(),
             head: None,
+            scopes,
         });
         self.nested_body(body);
         let enclosing = self.frame_mut().enclosing.pop()?;

@@ -15,6 +15,7 @@ use fencepost_ir::{Loc, Location, Pool, PoolId, Value};
 
 use super::layout::{LayoutError, Scalar, flexible_member, ir_type, limits, scalars, size_of};
 use super::plan::{ObjectId, Plan, PoolPlan};
+use super::uninitialised::marker;
 use crate::c::typed::{IntType, Program, Type, TypeKind};
 
 /// The address of the first function.
@@ -44,6 +45,13 @@ pub(super) struct PoolAddresses {
     pub(super) cells: u32,
 }
 
+/// Where an object is, and whether it starts with the value 0.
+#[derive(Clone, Copy, Default)]
+struct Storage {
+    in_memory: bool,
+    has_value: bool,
+}
+
 /// Addresses and their locations, by address.
 type Targets = Arc<[(Value, Loc)]>;
 
@@ -55,6 +63,8 @@ pub(super) struct Memory {
     pub(super) locations: Vec<Location>,
     pub(super) pools: Vec<Pool>,
     pub(super) pool_addresses: Vec<PoolAddresses>,
+    /// The pools of local objects that other threads may access.
+    local_pools: BTreeMap<ObjectId, PoolId>,
     /// By size in bits and sign: the addresses and locations of the scalars that pointers can reach.
     targets: BTreeMap<(u8, bool), Targets>,
     names: BTreeSet<String>,
@@ -64,6 +74,10 @@ pub(super) struct Memory {
     /// Types that have no layout.
     pub(super) errors: Vec<(ObjectId, LayoutError)>,
     mixed_signs: BTreeSet<u8>,
+    /// Whether the smallest number with 64 bits is a value of the program.
+    uses_smallest: bool,
+    /// The locations that start without a value.
+    pub(super) uninitialised: BTreeSet<Loc>,
     next: Value,
 }
 
@@ -74,6 +88,7 @@ impl Memory {
         let mut memory = Memory {
             next: OBJECTS.max(round_up(after as u64, 4096) as Value),
             mixed_signs: plan.mixed_signs.clone(),
+            uses_smallest: plan.uses_smallest,
             ..Memory::default()
         };
         let mut all: Vec<(ObjectId, String, &Type)> = Vec::new();
@@ -111,19 +126,39 @@ impl Memory {
                 Some(_) => plan.in_memory.contains(&id) || plan.escaped.contains(&id),
                 None => plan.used.contains(&id) || plan.escaped.contains(&id),
             };
-            memory.place(program, id, &name, (ty, 0), in_memory);
+            let has_value = !matches!(id, ObjectId::Local(..));
+            let storage = Storage { in_memory, has_value };
+            memory.place(program, id, &name, (ty, 0), storage);
         }
         for (at, pool) in plan.pools.iter().enumerate() {
             memory.pool(program, at as u32, pool);
+        }
+        for id in &plan.tracked {
+            memory.add_local_pool(*id);
         }
         memory.collect_targets(plan);
         memory
     }
 
+    /// Makes a local object the cell of a pool, unless it has no locations.
+    fn add_local_pool(&mut self, id: ObjectId) {
+        let Some(object) = self.objects.get(&id) else { return };
+        let (Some(base), stride) = (object.base, object.scalars.len() as u32) else { return };
+        self.local_pools.insert(id, PoolId::from_index(self.pools.len()));
+        let name = object.name.clone();
+        let (cells, yields_null, is_local) = (1, true, true);
+        self.pools.push(Pool { name, base, cells, stride, yields_null, is_local });
+    }
+
+    /// Returns the pool whose only cell is a local object.
+    pub(super) fn local_pool(&self, id: ObjectId) -> Option<PoolId> {
+        self.local_pools.get(&id).copied()
+    }
+
     /// Adds an object that the plan does not know. It has an address but no locations.
     pub(super) fn provisional(&mut self, program: &Program, id: ObjectId, name: &str, ty: &Type) {
         if !self.objects.contains_key(&id) {
-            self.place(program, id, name, (ty, 0), false);
+            self.place(program, id, name, (ty, 0), Storage::default());
         }
     }
 
@@ -136,7 +171,7 @@ impl Memory {
         tail: u64,
     ) -> Value {
         let id = ObjectId::Cell(number, 0);
-        self.place(program, id, "", (ty, tail), false);
+        self.place(program, id, "", (ty, tail), Storage::default());
         self.objects.get(&id).map_or(0, |object| object.address)
     }
 
@@ -146,7 +181,7 @@ impl Memory {
         id: ObjectId,
         name: &str,
         (ty, tail): (&Type, u64),
-        in_memory: bool,
+        storage: Storage,
     ) {
         let size = full_size(program, ty, tail);
         let scalars = match scalars(program, ty, tail) {
@@ -158,28 +193,31 @@ impl Memory {
         };
         let address = self.next;
         self.next += distance(size);
-        let base = (in_memory && !scalars.is_empty()).then(|| self.add_locations(name, &scalars));
+        let base = (storage.in_memory && !scalars.is_empty())
+            .then(|| self.add_locations(name, &scalars, storage.has_value));
         self.by_address.insert(address, id);
         let (name, ty) = (name.to_string(), ty.clone());
         self.objects.insert(id, Object { name, ty, address, size, scalars, base });
     }
 
     fn pool(&mut self, program: &Program, number: u32, plan: &PoolPlan) {
-        let PoolPlan { ty, tail, name, cells, .. } = plan;
+        let PoolPlan { ty, tail, name, cells, zero, .. } = plan;
+        let storage = Storage { in_memory: true, has_value: *zero };
         let (first, size, cells) = (self.next, full_size(program, ty, *tail), *cells);
         let base = Loc::from_index(self.locations.len());
         let mut stride = 0;
         for cell in 0..cells {
             let id = ObjectId::Cell(number, cell);
-            self.place(program, id, &format!("{name}#{}", cell + 1), (ty, *tail), true);
+            self.place(program, id, &format!("{name}#{}", cell + 1), (ty, *tail), storage);
             stride = self.objects.get(&id).map_or(0, |object| object.scalars.len() as u32);
         }
-        let yields_null = true;
-        self.pools.push(Pool { name: name.to_string(), base, cells, stride, yields_null });
+        let (yields_null, is_local) = (true, false);
+        let name = name.to_string();
+        self.pools.push(Pool { name, base, cells, stride, yields_null, is_local });
         self.pool_addresses.push(PoolAddresses { first, stride: distance(size), cells });
     }
 
-    fn add_locations(&mut self, name: &str, scalars: &[Scalar]) -> Loc {
+    fn add_locations(&mut self, name: &str, scalars: &[Scalar], has_value: bool) -> Loc {
         let mut name = name.to_string();
         while !self.names.insert(name.clone()) {
             name.push('_');
@@ -195,7 +233,19 @@ impl Memory {
                 ir_type(scalar.ty)
             };
             let name = format!("{name}{}", scalar.path);
-            self.locations.push(Location { name, ty, init: 0 });
+            let is_taken = self.uses_smallest && scalar.ty.bits == 64;
+            let has_both_signs = self.mixed_signs.contains(&scalar.ty.bits);
+            let has_marker = !has_value && scalar.parts.is_empty() && !has_both_signs && !is_taken;
+            let (ty, init) = match has_marker {
+                true => {
+                    let (lo, hi, init) =
+                        (limits(scalar.ty).0, limits(scalar.ty).1, marker(scalar.ty));
+                    self.uninitialised.insert(Loc::from_index(self.locations.len()));
+                    (fencepost_ir::Type::Int { range: Some((lo.min(init), hi.max(init))) }, init)
+                }
+                false => (ty, 0),
+            };
+            self.locations.push(Location { name, ty, init });
         }
         base
     }
@@ -266,11 +316,14 @@ impl Memory {
         (offset <= object.size).then_some((*id, offset))
     }
 
-    /// Returns the pool and cell of an object.
-    pub(super) fn cell(&self, id: ObjectId) -> Option<(PoolId, u32)> {
+    /// Returns the pool and cell of an object, and the first cell of the pool.
+    pub(super) fn cell(&self, id: ObjectId) -> Option<(PoolId, u32, ObjectId)> {
         match id {
-            ObjectId::Cell(pool, cell) => Some((PoolId::from_index(pool as usize), cell)),
-            ObjectId::Global(_) | ObjectId::ThreadLocal(..) | ObjectId::Local(..) => None,
+            ObjectId::Cell(pool, cell) => {
+                Some((PoolId::from_index(pool as usize), cell, ObjectId::Cell(pool, 0)))
+            }
+            ObjectId::Local(..) => self.local_pool(id).map(|pool| (pool, 0, id)),
+            ObjectId::Global(_) | ObjectId::ThreadLocal(..) => None,
         }
     }
 }

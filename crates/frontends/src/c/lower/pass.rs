@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use fencepost_ir::assemble::Assembler;
 use fencepost_ir::rotate_waits::rotate_waits;
 use fencepost_ir::{
-    Bound, Diagnostics, Expr, Label, Loc, Observable, Place, Problem, Program, Property, Span,
-    Thread, flow,
+    Bound, Diagnostics, Expr, Fault, Label, Loc, Observable, Place, Problem, Program, Property,
+    Span, Thread, flow,
 };
 
 use super::aux;
@@ -17,6 +18,7 @@ use super::effects::Effects;
 use super::expressions::Value;
 use super::labels::Labels;
 use super::layout::{LayoutError, POINTER, Scalar, scalar_type, scalars};
+use super::lifetimes::Reachable;
 use super::memory::{Memory, function_at};
 use super::plan::{ObjectId, Plan, PoolPlan};
 use super::registers::Registers;
@@ -44,7 +46,7 @@ pub(super) struct Pass<'p> {
     pub(super) diagnostics: Diagnostics,
     reported: BTreeSet<(&'static str, Span)>,
     starts: Vec<Start>,
-    threads: Vec<Thread>,
+    pub(super) threads: Vec<Thread>,
     pub(super) bounds: BTreeMap<Label, (String, Span)>,
     bound_texts: Vec<String>,
     pub(super) places: BTreeMap<Label, Place>,
@@ -54,12 +56,19 @@ pub(super) struct Pass<'p> {
     pub(super) mixed_orders: BTreeSet<Label>,
     /// The plain accesses.
     pub(super) plain: BTreeSet<Label>,
+    /// The assertions whose failures are faults of the source.
+    pub(super) faults: BTreeMap<Label, Fault>,
     pub(super) has_assertions: bool,
     /// Whether a size limit is exceeded.
     pub(super) stopped: bool,
     pub(super) fuel: u64,
     /// The scalar of each location.
     scalars_of: BTreeMap<Loc, (ObjectId, u32)>,
+    /// The local objects whose lifetimes end before the program ends.
+    pub(super) ending: BTreeSet<ObjectId>,
+    /// By objects that have ended, and size and sign of a scalar.
+    pub(super) reachable: BTreeMap<(Vec<ObjectId>, u8, bool), Reachable>,
+    pub(super) no_ranges: Arc<[(i64, i64)]>,
 }
 
 impl<'p> Pass<'p> {
@@ -99,10 +108,14 @@ impl<'p> Pass<'p> {
             order_marks: BTreeSet::new(),
             mixed_orders: BTreeSet::new(),
             plain: BTreeSet::new(),
+            faults: BTreeMap::new(),
             has_assertions: false,
             stopped: false,
             fuel: limits::FUEL,
             scalars_of,
+            ending: BTreeSet::new(),
+            reachable: BTreeMap::new(),
+            no_ranges: Arc::from([]),
         }
     }
 
@@ -124,6 +137,7 @@ impl<'p> Pass<'p> {
         }
         if !self.stopped {
             self.find_escapes();
+            self.find_tracked();
         }
     }
 
@@ -153,6 +167,9 @@ impl<'p> Pass<'p> {
             loops: 0,
             prefix: Prefix::None,
             depth: 0,
+            lifetimes: BTreeMap::new(),
+            unset_variables: BTreeMap::new(),
+            flags: BTreeMap::new(),
             old_values: Vec::new(),
             may_end: false,
             is_certain: start.is_certain,
@@ -260,14 +277,6 @@ impl<'p> Pass<'p> {
         self.memory.object(id).is_some_and(|object| object.base.is_some())
     }
 
-    /// Returns whether another thread than its owner may access an object.
-    pub(super) fn is_shared(&self, id: ObjectId) -> bool {
-        let own = id.owner().map_or(0, |owner| 1 << owner);
-        let of_object = self.plan.accesses.range((id, 0)..=(id, u32::MAX));
-        let by_others = of_object.map(|(_, a)| (a.readers | a.writers) & !own).any(|a| a != 0);
-        by_others || self.plan.escaped.contains(&id)
-    }
-
     /// Returns the scalar at a location.
     pub(super) fn scalar_of(&self, loc: Loc) -> Option<(ObjectId, u32)> {
         self.scalars_of.get(&loc).copied()
@@ -292,15 +301,16 @@ impl<'p> Pass<'p> {
         &mut self,
         ty: &Type,
         tail: u64,
+        zero: bool,
         cells: u32,
         is_bounded: bool,
     ) -> usize {
-        let is_pool = |pool: &PoolPlan| pool.ty == *ty && pool.tail == tail;
+        let is_pool = |pool: &PoolPlan| pool.ty == *ty && pool.tail == tail && pool.zero == zero;
         let found = self.next.pools.iter().position(is_pool);
         let at = found.unwrap_or(self.next.pools.len());
         if found.is_none() {
             let (ty, name) = (ty.clone(), self.type_name(ty));
-            self.next.pools.push(PoolPlan { ty, tail, name, cells: 0, is_bounded: false });
+            self.next.pools.push(PoolPlan { ty, tail, name, cells: 0, zero, is_bounded: false });
         }
         let pool = &mut self.next.pools[at];
         pool.cells += cells;
@@ -424,7 +434,11 @@ impl<'p> Pass<'p> {
         for stmt in self.threads.iter().flat_map(|thread| &thread.code) {
             flow::for_each_expr(&stmt.op, &mut |expr| collect_constants(expr, &mut constants));
         }
-        constants.extend(self.memory.locations.iter().map(|location| location.init));
+        let locations = self.memory.locations.iter().enumerate();
+        let values =
+            locations.filter(|(at, _)| !self.memory.uninitialised.contains(&Loc(*at as u32)));
+        constants.extend(values.map(|(_, location)| location.init));
+        self.next.uses_smallest |= constants.contains(&i64::MIN);
         for constant in constants {
             if let Some((id, _)) = self.memory.object_at(constant)
                 && !matches!(id, ObjectId::Cell(..))
@@ -458,6 +472,7 @@ impl<'p> Pass<'p> {
             init: None,
             threads: std::mem::take(&mut self.threads),
             labels: std::mem::take(&mut self.labels.infos),
+            uninitialised: std::mem::take(&mut self.memory.uninitialised),
             ..Program::default()
         };
         self.rename_labels(&mut program);
@@ -533,6 +548,11 @@ impl<'p> Pass<'p> {
             (p.offset, !p.at_end, std::cmp::Reverse(p.wrap.map(|wrap| wrap.start)))
         });
         program.plain = self.plain.iter().filter_map(keep).collect();
+        let included = self.labels.included.iter();
+        program.included =
+            included.filter_map(|(label, file)| Some((keep(label)?, file.clone()))).collect();
+        let faults = self.faults.iter();
+        program.faults = faults.filter_map(|(label, fault)| Some((keep(label)?, *fault))).collect();
         program.labels = kept;
         program.places = places;
     }

@@ -222,8 +222,8 @@ impl<'p> Lowerer<'_, 'p> {
         if ty.bits < 64 && self.pass.effects.has_both_signs(ty.bits) {
             self.pass.next.mixed_signs.insert(ty.bits);
         }
-        let targets = self.pass.memory.targets(ty);
-        let at = Address::through(Pointer { value, targets });
+        let (targets, ended) = self.reachable(ty);
+        let at = Address::through(Pointer { value, targets, ended });
         Cell::Memory { at, scalar: None, ty: None }
     }
 
@@ -235,6 +235,10 @@ impl<'p> Lowerer<'_, 'p> {
         ty: IntType,
         span: Span,
     ) -> Cell {
+        if self.is_ended(id) {
+            self.fail_ended(span);
+            return Cell::Value(Expr::Const(0));
+        }
         let Some(object) = self.pass.memory.object(id) else { return Cell::Value(Expr::Const(0)) };
         let (address, name) = (object.address, object.name.clone());
         let found = object.scalar_at(bytes).filter(|(_, found)| found.bits == ty.bits);
@@ -280,8 +284,8 @@ impl<'p> Lowerer<'_, 'p> {
         let base = self.pass.memory.object(id).and_then(|object| object.base);
         let base = Loc(base.map_or(0, |base| base.0) + number);
         let mut at = Address::element(base, len as u32 + 1, index);
-        if let Some((pool, cell)) = self.pass.memory.cell(id) {
-            let first = self.pass.memory.object(ObjectId::Cell(pool.0.into(), 0));
+        if let Some((pool, cell, first)) = self.pass.memory.cell(id) {
+            let first = self.pass.memory.object(first);
             at.base = Loc(first.and_then(|first| first.base).map_or(0, |b| b.0) + number);
             at.cell = Some((pool, Expr::Const(Value::from(cell) + 1)));
         }
@@ -298,17 +302,14 @@ impl<'p> Lowerer<'_, 'p> {
                     Some(reg) => Cell::Register(*reg, ty),
                     None => Cell::Value(Expr::Const(0)),
                 };
-            } else if !self.pass.is_in_memory(id) {
-                // The object is out of scope, so its registers belong to other variables.
-                self.pass.next.in_memory.insert(id);
             }
         } else {
             self.pass.next.used.insert(id);
         }
         let base_of = |id| self.pass.memory.object(id).and_then(|object| object.base);
         let at = match self.pass.memory.cell(id) {
-            Some((pool, cell)) => {
-                let first = base_of(ObjectId::Cell(pool.0.into(), 0)).map_or(0, |base| base.0);
+            Some((pool, cell, first)) => {
+                let first = base_of(first).map_or(0, |base| base.0);
                 let cell = Some((pool, Expr::Const(Value::from(cell) + 1)));
                 Address { cell, ..Address::fixed(Loc(first + number)) }
             }

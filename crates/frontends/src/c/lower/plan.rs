@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::Label;
 
+use super::uninitialised::VariableKey;
 use crate::c::typed::Type;
 
 /// An object in the address space.
@@ -18,7 +19,7 @@ pub(super) enum ObjectId {
     Global(u32),
     /// The copy of a global variable that belongs to a thread.
     ThreadLocal(u32, u32),
-    /// A local object of a thread. Objects of scopes that ended are used again.
+    /// A local object of a thread, in the order of their declarations.
     Local(u32, u32),
     /// A cell of a pool.
     Cell(u32, u32),
@@ -51,6 +52,8 @@ pub(super) struct PoolPlan {
     /// The name for messages and locations.
     pub(super) name: String,
     pub(super) cells: u32,
+    /// Whether new objects are 0 (`calloc`).
+    pub(super) zero: bool,
     /// Whether an allocation is in a loop, so that the cells may not be sufficient.
     pub(super) is_bounded: bool,
 }
@@ -76,6 +79,8 @@ pub(super) struct Plan {
     pub(super) in_memory: BTreeSet<ObjectId>,
     /// The objects whose address is a value in memory or in a register.
     pub(super) escaped: BTreeSet<ObjectId>,
+    /// The local objects that other threads may access.
+    pub(super) tracked: BTreeSet<ObjectId>,
     /// The functions whose address is such a value.
     pub(super) escaped_functions: BTreeSet<u32>,
     /// By object and number of the scalar.
@@ -88,6 +93,10 @@ pub(super) struct Plan {
     pub(super) unused_old_values: BTreeSet<(u32, Label)>,
     /// The sizes in bits of scalars that are accessed with both signs through pointers.
     pub(super) mixed_signs: BTreeSet<u8>,
+    /// The variables in registers that have a value on some paths only.
+    pub(super) flagged: BTreeSet<VariableKey>,
+    /// Whether the program uses the smallest number with 64 bits.
+    pub(super) uses_smallest: bool,
     pub(super) threads: u32,
 }
 
@@ -98,10 +107,13 @@ impl Plan {
             used: self.used.clone(),
             in_memory: self.in_memory.clone(),
             escaped: self.escaped.clone(),
+            tracked: self.tracked.clone(),
             escaped_functions: self.escaped_functions.clone(),
             simple_prefix: self.simple_prefix,
             no_prefix: self.no_prefix,
             mixed_signs: self.mixed_signs.clone(),
+            flagged: self.flagged.clone(),
+            uses_smallest: self.uses_smallest,
             ..Plan::default()
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use fencepost_ir::assemble::Assembler;
-use fencepost_ir::{Reg, Value};
+use fencepost_ir::{Reg, Type, Value};
 
 use super::layout::{ir_type, limits};
 use crate::c::typed::IntType;
@@ -22,14 +22,33 @@ pub(super) struct Registers {
 impl Registers {
     /// Takes a register for values of a type. An empty name stands for a temporary.
     pub(super) fn take(&mut self, code: &mut Assembler, name: &str, ty: IntType) -> Reg {
-        let (lo, hi) = limits(ty);
+        self.take_typed(code, name, limits(ty), ir_type(ty))
+    }
+
+    /// Takes a register for numbers of a range.
+    pub(super) fn take_range(
+        &mut self,
+        code: &mut Assembler,
+        name: &str,
+        range: (Value, Value),
+    ) -> Reg {
+        self.take_typed(code, name, range, Type::Int { range: Some(range) })
+    }
+
+    fn take_typed(
+        &mut self,
+        code: &mut Assembler,
+        name: &str,
+        (lo, hi): (Value, Value),
+        ty: Type,
+    ) -> Reg {
         let key = (name.to_string(), lo, hi);
         if let Some(reg) = self.free.get_mut(&key).and_then(Vec::pop) {
             return reg;
         }
         let reg = match name {
-            "" => code.temporary(ir_type(ty)),
-            name => code.register(name, ir_type(ty)),
+            "" => code.temporary(ty),
+            name => code.register(name, ty),
         };
         self.keys.insert(reg, key);
         self.limits.resize(reg.index() + 1, (Value::MIN, Value::MAX));

@@ -8,15 +8,19 @@ use std::collections::BTreeMap;
 
 use fencepost_ir::{Loc, Reg, Value};
 
+use super::uninitialised::Unset;
+
 /// The knowledge at a reachable position.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Known {
     pub(super) registers: BTreeMap<Reg, Value>,
     pub(super) locations: BTreeMap<Loc, Value>,
+    /// The registers of variables that may have no value.
+    pub(super) unset: BTreeMap<Reg, Unset>,
+    /// Whether no store of the thread is pending.
+    pub(super) drained: bool,
     /// The number of atomic blocks of the source around the position.
     pub(super) atomic: u32,
-    /// The largest number of created threads for which the code has not waited.
-    pub(super) running: u32,
 }
 
 /// The knowledge at a position, or `None` if the position is not reachable.
@@ -30,7 +34,15 @@ pub(super) fn merge(a: State, b: State) -> (State, bool) {
         (Some(mut a), Some(b)) => {
             a.registers.retain(|reg, value| b.registers.get(reg) == Some(value));
             a.locations.retain(|loc, value| b.locations.get(loc) == Some(value));
-            a.running = a.running.max(b.running);
+            for (reg, unset) in &mut a.unset {
+                if b.unset.get(reg) != Some(&Unset::Always) {
+                    *unset = Unset::Sometimes;
+                }
+            }
+            for reg in b.unset.keys() {
+                a.unset.entry(*reg).or_insert(Unset::Sometimes);
+            }
+            a.drained &= b.drained;
             let mismatch = a.atomic != b.atomic;
             (Some(a), mismatch)
         }

@@ -58,6 +58,7 @@ impl<'p> Lowerer<'_, 'p> {
         self.conditional += u32::from(is_conditional);
         let (again, again_state) = (None, None);
         let may_skip = self.may_skip;
+        let scopes = self.frame().scopes.len();
         self.frame_mut().enclosing.push(Enclosing {
             exit,
             exit_state,
@@ -65,6 +66,7 @@ impl<'p> Lowerer<'_, 'p> {
             again_state,
             cases,
             head,
+            scopes,
         });
         self.stmt(body);
         self.conditional -= u32::from(is_conditional);

@@ -273,19 +273,66 @@ fn accesses_that_are_not_supported_are_errors() {
 }
 
 #[test]
-fn a_local_variable_that_outlives_its_function_is_a_bound() {
+fn lifetimes_need_state_only_for_variables_that_other_threads_may_access() {
+    let source = |run: &str| {
+        format!(
+            "int x; int *kept;
+             int f(int *p) {{ int local = *p; kept = &local; return *kept; }}
+             void *run(void *arg) {{ {run} return 0; }}
+             int main() {{
+                 pthread_t t; int a = 1;
+                 pthread_create(&t, 0, run, 0);
+                 x = f(&a);
+                 pthread_join(t, 0);
+             }}"
+        )
+    };
+    let is_new = |op: &Op| matches!(op, Op::New { .. });
+    let own = lowered(&source("x = 2;"));
+    assert!(own.program.pools.is_empty());
+    assert_eq!(count(&own, is_new), 0);
+    let shared = lowered(&source("if (kept) x = *kept;"));
+    assert_eq!(shared.program.pools.len(), 1);
+    assert_eq!(count(&shared, is_new), 1);
+    assert_eq!(count(&shared, |op| matches!(op, Op::Free { .. })), 1);
+}
+
+#[test]
+fn nothing_is_pending_after_a_join() {
     let problem = lowered(
-        "int seen;
-         void *run(void *arg) { seen = *(int *)arg; return 0; }
-         pthread_t start(int value) {
+        "void *run(void *arg) { *(int *)arg = 1; return 0; }
+         int f(void) {
+             int local;
              pthread_t t;
-             int argument = value;
-             pthread_create(&t, 0, run, &argument);
-             return t;
+             pthread_create(&t, 0, run, &local);
+             pthread_join(t, 0);
+             return local;
          }
-         int main() { pthread_join(start(7), 0); assert(seen == 7); }",
+         int main() { assert(f() == 1); }",
     );
-    let bounds: Vec<&str> = problem.program.bounds.iter().map(|b| b.text.as_str()).collect();
-    let expected = "`argument` of `start` is used by another thread after the function returns";
-    assert_eq!(bounds, [expected]);
+    // The lifetime ends without a choice.
+    assert_eq!(count(&problem, |op| matches!(op, Op::Free { .. })), 1);
+    assert_eq!(count(&problem, |op| matches!(op, Op::Choose { .. })), 0);
+}
+
+#[test]
+fn variables_with_a_value_on_all_paths_need_no_checks() {
+    let checks = |body: &str| {
+        let problem = lowered(&format!("int main() {{ {body} }}"));
+        let is_fault = |stmt: &&Stmt| {
+            let fault = problem.program.faults.get(&stmt.label);
+            fault == Some(&fencepost_ir::Fault::Uninitialised)
+        };
+        code(&problem, 0).iter().filter(is_fault).count()
+    };
+    let choice = "__VERIFIER_nondet_int()";
+    assert_eq!(checks(&format!("int a; if ({choice}) a = 1; else a = 2; assert(a);")), 0);
+    assert_eq!(checks(&format!("int a; if ({choice}) a = 1; assert(a);")), 1);
+    // After the first check, the variable has a value.
+    assert_eq!(checks(&format!("int a; if ({choice}) a = 1; assert(a); assert(a + 1);")), 1);
+    assert_eq!(checks(&format!("int a, b = {choice}; if (b) a = 1; if (b && a) assert(b);")), 1);
+    assert_eq!(checks(&format!("int a; while ({choice}) a = 1; assert(a);")), 1);
+    assert_eq!(checks(&format!("int a; do a = 1; while ({choice}); assert(a);")), 0);
+    assert_eq!(checks("struct { int a, b; } s, t; s.a = 1; t = s; assert(t.a);"), 0);
+    assert_eq!(checks(&format!("int a; if ({choice}) goto out; a = 1; out: assert(a);")), 1);
 }

@@ -14,6 +14,7 @@ use super::plan::{LocalObject, ObjectId};
 use super::registers::Registers;
 use super::state::{Known, State, merge};
 use super::threads::Site;
+use super::uninitialised::VariableKey;
 use crate::c::codes;
 use crate::c::typed::{Function, FunctionId, IntType, Type};
 use crate::fp::limits;
@@ -40,6 +41,8 @@ pub(super) struct Enclosing {
     pub(super) cases: Vec<super::switch::CaseTarget>,
     /// The state at the head of a `switch`.
     pub(super) head: State,
+    /// The number of scopes around it.
+    pub(super) scopes: usize,
 }
 
 /// A label for `goto`.
@@ -99,6 +102,12 @@ pub(super) struct Lowerer<'c, 'p> {
     pub(super) held: BTreeMap<ObjectId, Vec<Reg>>,
     /// The local objects of the thread, and whether they are in use.
     pub(super) objects: Vec<(LocalObject, bool)>,
+    /// By object whose lifetime is tracked: the register that says whether it exists.
+    pub(super) lifetimes: BTreeMap<ObjectId, Reg>,
+    /// The registers of variables that were declared without a value.
+    pub(super) unset_variables: BTreeMap<Reg, VariableKey>,
+    /// The registers that say whether a variable has a value.
+    pub(super) flags: BTreeMap<Reg, Reg>,
     /// The end of the thread.
     pub(super) end: Target,
     /// The register of the thread's result.
@@ -176,6 +185,7 @@ impl<'p> Lowerer<'_, 'p> {
     pub(super) fn emit_numbered(&mut self, op: Op, span: Span, kind: &'static str, number: u32) {
         if self.is_live() && self.check_size(span) {
             self.before_op(&op, span);
+            self.note_pending(&op);
             let label = self.label(span, kind, number);
             self.code.at(label, false);
             self.code.op(op);
@@ -261,6 +271,13 @@ impl<'p> Lowerer<'_, 'p> {
         reg
     }
 
+    /// Takes a temporary register for a value in memory that was written.
+    pub(super) fn temporary_for_load(&mut self, range: (i64, i64)) -> Reg {
+        let reg = self.registers.take_range(&mut self.code, "", range);
+        self.temporaries.push(reg);
+        reg
+    }
+
     /// Releases the temporaries that were taken since there were `kept`.
     pub(super) fn release_temporaries(&mut self, kept: usize) {
         for reg in self.temporaries.drain(kept.min(self.temporaries.len())..) {
@@ -277,11 +294,12 @@ impl<'p> Lowerer<'_, 'p> {
     /// Emits an assignment to a register and remembers a constant.
     pub(super) fn assign(&mut self, reg: Reg, expr: Val, span: Span, number: u32) {
         if expr == Expr::Var(reg) {
-            return;
+            return self.note_set(reg, span);
         }
         let constant = expr.as_const();
         self.emit_numbered(Op::Assign { reg, expr }, span, "assign", number);
         self.know(reg, constant);
+        self.note_set(reg, span);
     }
 
     /// Sets a register to 0 where its variable begins to live.
@@ -324,6 +342,7 @@ impl<'p> Lowerer<'_, 'p> {
 
     /// Forgets what a loop may change.
     pub(super) fn forget(&mut self, writes: &Writes) {
+        self.forget_where_set(writes);
         let mut changed: Vec<Reg> = Vec::new();
         for local in &writes.locals {
             match self.frame().slots.get(*local as usize).copied() {
@@ -336,6 +355,7 @@ impl<'p> Lowerer<'_, 'p> {
             changed.extend(self.held.values().flatten());
         }
         if let Some(state) = &mut self.state {
+            state.drained = false;
             changed.iter().for_each(|reg| {
                 state.registers.remove(reg);
             });
@@ -380,13 +400,20 @@ impl<'p> Lowerer<'_, 'p> {
         if let Some(scope) = frame.scopes.last_mut() {
             scope.push(local);
         }
+        if let Slot::Object(id) = slot {
+            self.begin_lifetime(id, variable.span);
+        }
         slot
     }
 
-    /// Runs `lower` in a scope of its own and releases the variables that it declares.
-    pub(super) fn scoped<T>(&mut self, lower: impl FnOnce(&mut Self) -> T) -> T {
+    /// Runs `lower` in a scope of its own and releases the variables that it declares. The scope
+    /// ends at the end of a span.
+    pub(super) fn scoped<T>(&mut self, span: Span, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let outside = self.frame().scopes.len();
         self.frame_mut().scopes.push(Vec::new());
         let result = lower(self);
+        let objects = self.objects_of_scopes(outside);
+        self.end_lifetimes(&objects, span);
         self.end_scope();
         result
     }
@@ -396,26 +423,22 @@ impl<'p> Lowerer<'_, 'p> {
         for local in scope {
             let slot = std::mem::replace(&mut self.frame_mut().slots[local as usize], Slot::None);
             match slot {
-                Slot::Register(reg, _) => self.registers.release(reg),
+                Slot::Register(reg, _) => {
+                    self.forget_unset(reg);
+                    self.registers.release(reg);
+                }
                 Slot::Object(id) => self.release_object(id),
                 Slot::None => {}
             }
         }
     }
 
-    /// Creates a local object, or takes one of the same type and name that is not in use.
+    /// Creates a local object. Each declaration in the inlined code has its own object, so that a
+    /// pointer to a variable of a call that has returned does not point to one of a later call.
     pub(super) fn new_object(&mut self, name: &str, ty: &Type) -> ObjectId {
-        let free = self
-            .objects
-            .iter()
-            .position(|(object, busy)| !busy && object.ty == *ty && object.name == name);
-        let at = free.unwrap_or(self.objects.len());
-        if free.is_none() {
-            let object = LocalObject { name: name.to_string(), ty: ty.clone() };
-            self.objects.push((object, true));
-        }
-        self.objects[at].1 = true;
-        let id = ObjectId::Local(self.thread, at as u32);
+        let id = ObjectId::Local(self.thread, self.objects.len() as u32);
+        let object = LocalObject { name: name.to_string(), ty: ty.clone() };
+        self.objects.push((object, true));
         self.pass.know_object(id, name, ty);
         self.hold(id, name);
         id
@@ -444,6 +467,7 @@ impl<'p> Lowerer<'_, 'p> {
 
     fn release_object(&mut self, id: ObjectId) {
         for reg in self.held.remove(&id).into_iter().flatten() {
+            self.forget_unset(reg);
             self.registers.release(reg);
         }
         if let ObjectId::Local(_, at) = id

@@ -7,9 +7,6 @@
 //!
 //! If a thread may never be created, its creator says so at its own end. The thread then halts.
 //!
-//! A function may return while a thread still uses its local variables. Lifetimes are not modelled,
-//! so such a function reaches a bound.
-//!
 //! A program ends when all threads have ended: the end of `main` does not end other threads. All
 //! violations of a thread that runs on could also happen before the end of `main`.
 
@@ -21,9 +18,7 @@ use super::layout::{INT, POINTER};
 use super::memory::function_at;
 use super::thread::{Lowerer, Prefix};
 use crate::c::codes;
-use crate::c::typed::{Expr as TypedExpr, Function, FunctionId, IntType};
-
-const BOOL: IntType = IntType { bits: 8, signed: false, is_bool: true };
+use crate::c::typed::{Expr as TypedExpr, FunctionId};
 
 /// The number of threads that a creation in a loop can create.
 const MAX_IN_LOOP: u32 = 4;
@@ -140,9 +135,6 @@ impl<'p> Lowerer<'_, 'p> {
         let is_certain = !self.is_conditional() && !self.may_end;
         self.sites.push(Site { thread, is_certain });
         self.pass.note_site(thread, is_certain && self.is_certain);
-        if let Some(state) = &mut self.state {
-            state.running += 1;
-        }
         let in_prefix = self.prefix != Prefix::None;
         if in_prefix && self.is_conditional() {
             self.pass.next.simple_prefix = true;
@@ -177,9 +169,6 @@ impl<'p> Lowerer<'_, 'p> {
     pub(super) fn join_thread(&mut self, thread: &'p TypedExpr, span: Span) -> Val {
         let thread = self.value(thread);
         let thread = self.keep(thread, POINTER, span);
-        if let Some(state) = &mut self.state {
-            state.running = state.running.saturating_sub(1);
-        }
         let (done, result) = (self.temporary(INT), self.temporary(POINTER));
         self.begin_atomic(span);
         self.load_auxiliary(done, Aux::Done, thread.clone(), span);
@@ -240,6 +229,7 @@ impl<'p> Lowerer<'_, 'p> {
         if self.thread != 0 {
             let result = Expr::Var(self.result);
             self.begin_atomic(close);
+            self.end_all_lifetimes(close);
             self.store_auxiliary(Aux::Result, self.thread, result, close);
             self.store_auxiliary(Aux::Done, self.thread, Expr::Const(1), close);
             self.end_atomic(close);
@@ -251,28 +241,6 @@ impl<'p> Lowerer<'_, 'p> {
             sites.iter().for_each(|site| self.cancel(site.thread, close));
             self.emit_halt(close);
         }
-    }
-
-    /// Reaches a bound at the end of a function that leaves threads behind, if another thread may use
-    /// its local variables. Lifetimes are not modelled: `free` would wait for pending stores.
-    pub(super) fn check_lifetimes(&mut self, function: &'p Function) {
-        if self.frames.len() == 1 || !self.is_live() {
-            return;
-        }
-        let shared = self.frame().objects.iter().find(|id| self.pass.is_shared(**id));
-        let Some(object) = shared.and_then(|id| self.pass.memory.object(*id)) else { return };
-        let text = format!(
-            "`{}` of `{}` is used by another thread after the function returns",
-            object.name, function.name
-        );
-        let (ends, continues) = (self.code.target(), self.code.target());
-        let choice = self.choose(BOOL, 0, 1, function.close);
-        let (state, other) = self.branch_value(choice, ends, continues, function.close);
-        self.code.bind(ends);
-        self.state = state;
-        self.reach_bound(text, function.close);
-        self.code.bind(continues);
-        self.state = other;
     }
 
     fn emit_halt(&mut self, close: Span) {

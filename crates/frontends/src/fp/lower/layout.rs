@@ -34,6 +34,7 @@ impl Layout {
                 cells: record.cells,
                 stride,
                 yields_null: false,
+                is_local: false,
             });
             for cell in 1..=record.cells {
                 for field in &record.fields {
