@@ -16,8 +16,8 @@
 //! - [`finding`]: the result of one query.
 //! - [`verdict_line`]: the row for each model, and the reasons for inconclusive verdicts.
 //! - [`outcomes`]: a table of outcomes by model.
-//! - [`repair`], [`repair_json`]: the answer of inference as text and JSON; [`diff`]: the change;
-//!   [`explanation`]: the rounds of inference.
+//! - [`repair`], [`out_of_reach`], [`repair_json`]: the answer of inference as text and JSON;
+//!   [`diff`]: the change; [`explanation`]: the rounds of inference.
 //! - [`state_graph`]: a transition system with its avoid formulas, for Graphviz.
 //! - [`reproduction`]: a table of a paper with our figures.
 //! - [`litmus`]: results of litmus tests: herd's format, tables, comparison with records.
@@ -41,6 +41,7 @@ pub mod models;
 pub mod monitor;
 mod order_change;
 pub mod order_table;
+pub mod out_of_reach;
 pub mod outcomes;
 pub mod paint;
 pub mod picture;

@@ -19,12 +19,10 @@ use fencepost_frontends::FenceSyntax;
 use fencepost_infer::candidates::Candidates;
 use fencepost_infer::repair::{Constraints, GaveUp, Inference, Repair, Sufficiency, Unrepairable};
 use fencepost_ir::{
-    Atom, Barrier, FenceKinds, Label, Place, PlaceId, Placement, Problem, Program, WrittenFences,
-    placement,
+    Atom, Barrier, FenceKinds, Label, Place, PlaceId, Placement, Problem, WrittenFences, placement,
 };
 use fencepost_models::{ModelSpec, Reductions};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The maximal length of a statement that is shown with a fence.
@@ -568,37 +566,4 @@ pub fn gave_up(subject: &Subject<'_>, gave_up: &GaveUp) -> String {
             .expect("writing to a string cannot fail");
     }
     text
-}
-
-/// Returns the names of the included files with accesses.
-fn files_of_accesses(program: &Program) -> String {
-    let code = program.threads.iter().flat_map(|thread| &thread.code);
-    let accesses = code.filter(|stmt| stmt.op.address().is_some());
-    let files: BTreeSet<&String> =
-        accesses.filter_map(|stmt| program.included.get(&stmt.label)).collect();
-    files.iter().map(|file| format!("`{}`", printable(file))).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns advice for a run that no candidate prevents. `elsewhere` are the barriers that would
-/// prevent the run if they were allowed.
-pub fn out_of_reach(subject: &Subject<'_>, elsewhere: &[Atom]) -> String {
-    let files = files_of_accesses(subject.program());
-    if elsewhere.is_empty() && !files.is_empty() {
-        return format!(
-            "  Shared accesses are in included files ({files}), and fences are inserted only into the \
-             named file.\n  try: the lines below that begin with `Why` name the accesses; write a \
-             fence between them by hand, or move the code to the named file\n",
-        );
-    }
-    if elsewhere.is_empty() {
-        return "  The reordered accesses are in one statement; no fence fits between them.\n  \
-                try: split the statement, with one shared access in each part\n"
-            .into();
-    }
-    let all: Vec<String> = elsewhere.iter().map(|atom| subject.barrier_text(*atom)).collect();
-    format!(
-        "  Each of these would prevent the run, but is not allowed: {}\n  \
-         try: allow one of them (see --forbid, --only-in and --fences)\n",
-        all.join(", ")
-    )
 }

@@ -8,6 +8,7 @@ use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
 use fencepost_report::diff;
 use fencepost_report::explanation;
+use fencepost_report::out_of_reach::out_of_reach;
 use fencepost_report::paint::counted;
 use fencepost_report::repair::{self, Subject};
 use fencepost_report::repair_json::ReportExtras;
@@ -40,7 +41,7 @@ pub(super) fn show(
             let sc = ModelSpec::SC;
             let unprevented = subject.unrepairable_run(why, &sc);
             if let (Unrepairable::NotPreventable { .. }, Some(shown)) = (why, &unprevented) {
-                text.push_str(&repair::out_of_reach(subject, &repaired.fences_anywhere(shown)));
+                text.push_str(&out_of_reach(subject, &repaired.fences_anywhere(shown)));
             }
             if let Some(shown) = unprevented {
                 text.push_str(&format!("\n{}", shown.picture(subject.file, paint)));
