@@ -2,9 +2,10 @@
 //!
 //! [`unwind`] copies the statements of a loop for each iteration. A thread that would go back to the
 //! start of a loop more often than allowed stops at a *bound point*, a statement `assume(false)`.
-//! Entering a loop again starts a new count. Loops with the same start count as one. A spin loop whose failed iterations are cut
-//! ([`crate::spin_loops`]) is no longer a loop and needs no copies. The copies are the same
-//! operations in the same order, so a run of the unrolled problem is a run of the original one.
+//! Entering a loop again starts a new count. Loops with the same start count as one. A spin loop
+//! whose failed iterations are cut ([`crate::spin_loops`]) is no longer a loop and needs no copies.
+//! The copies are the same operations in the same order, so a run of the unrolled problem is a run
+//! of the original one.
 //!
 //! Direction: under-approximation. Every run in which each loop has at most this many iterations is
 //! a run of the unrolled problem, and a run that is left out reaches a bound point first. A thread
