@@ -19,6 +19,7 @@ use crate::wakeup_tree::{
     Branch, SequenceItem, WakeupTree, WeakInitial, is_weak_initial, weak_initial,
 };
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The executions from one start state that remain to be explored. Plain data, so that it can be
 /// saved and loaded.
@@ -222,11 +223,27 @@ impl OpenTree {
         tree
     }
 
-    /// Adds the results of subtrees that [`OpenTree::ready`] returned, each with its node.
-    pub(crate) fn absorb(&mut self, results: Vec<(usize, SubtreeResult)>) {
+    /// Adds the results of subtrees that [`OpenTree::ready`] returned, each with its node. Returns
+    /// for each of them whether it was accepted.
+    ///
+    /// A result is rejected if another subtree has planned a sequence that changes where one of its
+    /// reversals belongs. The subtree did not know that sequence, and it returns only reversals that
+    /// its earlier ones do not cover. A subtree whose result is rejected remains.
+    pub(crate) fn absorb(&mut self, results: Vec<(usize, SubtreeResult)>) -> Vec<bool> {
         let mut children = self.children();
+        let known = self.nodes.len();
+        let mut accepted = Vec::new();
         for (node, SubtreeResult { reversals, rest }) in results {
             let path = self.path(node);
+            let unknown = known..self.nodes.len();
+            let mut reversals = reversals.into_iter();
+            let is_accepted = reversals.all(|(depth, sequence)| {
+                self.insert(&path[..=depth], sequence, &unknown, &mut children)
+            });
+            accepted.push(is_accepted);
+            if !is_accepted {
+                continue;
+            }
             let depth = match rest {
                 Rest::Nothing(depth) => depth,
                 Rest::Stack(..) => path.len() - 1,
@@ -240,12 +257,10 @@ impl OpenTree {
                 Rest::Nothing(depth) => self.nodes[path[depth]].state = NodeState::Done,
                 Rest::Stack(nodes, events) => self.add_stack(node, nodes, events, &mut children),
             }
-            for (depth, sequence) in reversals {
-                self.insert(&path[..=depth], sequence, &mut children);
-            }
         }
         self.update_done(&children);
         self.remove_done();
+        accepted
     }
 
     fn add(&mut self, parent: usize, mv: TrackedMove, children: &mut Vec<Vec<usize>>) -> usize {
@@ -283,31 +298,34 @@ impl OpenTree {
         }
     }
 
-    /// Inserts a sequence at the end of a path, unless it is explored or planned.
+    /// Inserts a sequence at the end of a path, unless it is explored or planned. Returns whether
+    /// the nodes in `unknown` make no difference.
     fn insert(
         &mut self,
         path: &[usize],
         sequence: Vec<TrackedMove>,
+        unknown: &Range<usize>,
         children: &mut Vec<Vec<usize>>,
-    ) {
+    ) -> bool {
         let mut items: Vec<SequenceItem<'_>> = sequence.iter().map(SequenceItem::from).collect();
         let sleepers = self.sleepers(path, children).pop().unwrap_or_default();
         let asleep = sleepers.done.iter().chain(sleepers.unfinished.iter());
         if asleep.into_iter().any(|mv| is_weak_initial(mv.into(), &items)) {
-            return;
+            return true;
         }
         let mut at = *path.last().expect("a path has a node");
         'descend: loop {
             for child in &children[at] {
                 match weak_initial(self.edge(*child).into(), &items) {
                     WeakInitial::No => continue,
+                    _ if unknown.contains(child) => return false,
                     WeakInitial::InSequence(position) => {
                         items.remove(position);
                     }
                     WeakInitial::Independent => {}
                 }
                 if !self.nodes[*child].is_planned() || children[*child].is_empty() {
-                    return;
+                    return true;
                 }
                 at = *child;
                 continue 'descend;
@@ -317,6 +335,7 @@ impl OpenTree {
         for item in items {
             at = self.add(at, item.to_tracked(), children);
         }
+        true
     }
 
     /// Finds the nodes that are done.

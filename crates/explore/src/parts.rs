@@ -59,7 +59,9 @@ impl<F: Findings> Exploration<F> {
     /// Creates an exploration that goes on with these counts and remaining traces.
     pub fn resumed(counts: Counts, mut traces: Vec<OpenTree>) -> Self {
         // The trees may come from a file. In each of the others, some subtree is ready.
-        traces.iter_mut().for_each(|tree| tree.absorb(Vec::new()));
+        traces.iter_mut().for_each(|tree| {
+            tree.absorb(Vec::new());
+        });
         traces.retain(|tree| !tree.is_done());
         Exploration { counts, traces, ..Exploration::default() }
     }
@@ -144,28 +146,31 @@ impl<F: Findings> Exploration<F> {
 
     /// Adds the results of a round: `None` for a part that was skipped.
     fn add_results(&mut self, results: Vec<Option<PartResult<F>>>) {
-        let mut of_trees: Vec<Vec<_>> = self.traces.iter().map(|_| Vec::new()).collect();
         let taken = results.len().min(self.interleavings.len());
         let later = self.interleavings.split_off(taken);
         let taken = std::mem::replace(&mut self.interleavings, later);
         let mut taken = taken.into_iter();
+        let mut of_trees: Vec<Vec<_>> = self.traces.iter().map(|_| Vec::new()).collect();
+        let mut explored: Vec<Vec<_>> = self.traces.iter().map(|_| Vec::new()).collect();
         for result in results {
             let branch = taken.next();
             match result {
-                Some(PartResult::Explored(counts, findings, rest)) => {
-                    self.counts.add(counts);
-                    self.findings.merge(findings);
-                    match rest {
-                        None => {
-                            // Whether the later parts were explored depends on timing.
-                            self.found = true;
-                            return;
-                        }
-                        Some(PartRest::Traces(tree, node, rest)) => {
-                            of_trees[tree].push((node, rest));
-                        }
-                        Some(PartRest::Interleavings(rest)) => self.interleavings.extend(rest),
+                Some(PartResult::Explored(counts, findings, Some(rest))) => match rest {
+                    PartRest::Traces(tree, node, rest) => {
+                        of_trees[tree].push((node, rest));
+                        explored[tree].push((counts, findings));
                     }
+                    PartRest::Interleavings(rest) => {
+                        self.add(counts, findings);
+                        self.interleavings.extend(rest);
+                    }
+                },
+                Some(PartResult::Explored(counts, findings, None)) => {
+                    explored.into_iter().flatten().for_each(|(own, found)| self.add(own, found));
+                    self.add(counts, findings);
+                    // Whether the later parts were explored depends on timing.
+                    self.found = true;
+                    return;
                 }
                 Some(PartResult::Interrupted(reason)) => {
                     self.stopped = self.stopped.or(Some(reason));
@@ -174,10 +179,19 @@ impl<F: Findings> Exploration<F> {
                 None => self.interleavings.extend(branch),
             }
         }
-        for (tree, results) in self.traces.iter_mut().zip(of_trees) {
-            tree.absorb(results);
+        for (at, results) in of_trees.into_iter().enumerate() {
+            let accepted = self.traces[at].absorb(results);
+            let explored = std::mem::take(&mut explored[at]).into_iter().zip(accepted);
+            for ((counts, findings), _) in explored.filter(|(_, accepted)| *accepted) {
+                self.add(counts, findings);
+            }
         }
         self.traces.retain(|tree| !tree.is_done());
+    }
+
+    fn add(&mut self, counts: Counts, findings: F) {
+        self.counts.add(counts);
+        self.findings.merge(findings);
     }
 }
 
