@@ -8,7 +8,7 @@
 
 struct pair {
 	int first;
-	long second;
+	short second;
 };
 
 int main(void)

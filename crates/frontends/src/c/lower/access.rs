@@ -12,7 +12,6 @@ use super::layout::{POINTER, limits, scalar_type};
 use super::order_places::SourceOrder;
 use super::places::{Cell, Spot};
 use super::thread::Lowerer;
-use super::uninitialised::written_range;
 use crate::c::codes;
 use crate::c::orders::order_of_value;
 use crate::c::typed::{Access, Expr as TypedExpr, IntType, Type, TypeKind};
@@ -114,13 +113,8 @@ impl<'p> Lowerer<'_, 'p> {
                 let is_mixed = ty.bits < 64
                     && (own.is_some_and(|own| own.signed != ty.signed)
                         || self.pass.plan.mixed_signs.contains(&ty.bits));
-                let reg = match self.may_have_marker(cell) {
-                    // A location with both signs has no marker.
-                    true if is_mixed => match own {
-                        Some(own) => self.temporary_for_load(limits(*own)),
-                        None => self.temporary(POINTER),
-                    },
-                    true => self.temporary_for_load(written_range(ty)),
+                let reg = match self.may_have_marker(cell, ty) {
+                    true => self.temporary_for_load(limits(own.unwrap_or(ty))),
                     false => self.temporary(if is_mixed { POINTER } else { ty }),
                 };
                 let marks = self.mark_order(AccessKind::Load, &[order], ("load", 0), span);
@@ -144,7 +138,9 @@ impl<'p> Lowerer<'_, 'p> {
                 }
                 value
             }
-            Cell::Memory { at, scalar, ty: own } if self.may_have_marker(cell) => {
+            Cell::Memory { at, scalar, ty: own }
+                if self.may_have_marker(cell, scalar_type(ty).unwrap_or(POINTER)) =>
+            {
                 if let Some((id, number)) = scalar {
                     self.pass.note_access(self.thread, *id, *number, true, false);
                 }

@@ -26,7 +26,6 @@ use super::layout::{POINTER, limits, scalar_type, size_of};
 use super::order_places::SourceOrder;
 use super::places::Cell;
 use super::thread::Lowerer;
-use super::uninitialised::written_range;
 use crate::c::typed::{
     Access, BinaryOp, Expr as TypedExpr, ExprKind, IntType, Type, TypeKind, Yields,
 };
@@ -237,20 +236,16 @@ impl<'p> Lowerer<'_, 'p> {
         let is_mixed = ty.bits < 64
             && (own.is_some_and(|own| own.signed != ty.signed)
                 || self.pass.plan.mixed_signs.contains(&ty.bits));
-        let reg = match is_mixed {
-            true => match own.filter(|_| self.may_have_marker(cell)) {
-                Some(own) => self.temporary_for_load(limits(own)),
-                None => self.temporary(POINTER),
-            },
-            false if self.may_have_marker(cell) => self.temporary_for_load(written_range(ty)),
-            false => self.temporary(ty),
+        let reg = match self.may_have_marker(cell, ty) {
+            true => self.temporary_for_load(limits(own.unwrap_or(ty))),
+            false => self.temporary(if is_mixed { POINTER } else { ty }),
         };
         (reg, is_mixed)
     }
 
     /// Emits a compare-and-exchange whose old value is not used. Returns whether it succeeds.
     pub(super) fn compare_and_swap(&mut self, exchange: Exchange, span: Span) -> Val {
-        if self.may_have_marker(&exchange.cell) {
+        if self.may_have_marker(&exchange.cell, exchange.ty) {
             // Reading an uninitialised value is a fault.
             let expected = exchange.expected.clone();
             let found = self.compare_and_find(exchange, span);

@@ -74,8 +74,6 @@ pub(super) struct Memory {
     /// Types that have no layout.
     pub(super) errors: Vec<(ObjectId, LayoutError)>,
     mixed_signs: BTreeSet<u8>,
-    /// Whether the smallest number with 64 bits is a value of the program.
-    uses_smallest: bool,
     /// The locations that start without a value.
     pub(super) uninitialised: BTreeSet<Loc>,
     next: Value,
@@ -88,7 +86,6 @@ impl Memory {
         let mut memory = Memory {
             next: OBJECTS.max(round_up(after as u64, 4096) as Value),
             mixed_signs: plan.mixed_signs.clone(),
-            uses_smallest: plan.uses_smallest,
             ..Memory::default()
         };
         let mut all: Vec<(ObjectId, String, &Type)> = Vec::new();
@@ -233,17 +230,14 @@ impl Memory {
                 ir_type(scalar.ty)
             };
             let name = format!("{name}{}", scalar.path);
-            let is_taken = self.uses_smallest && scalar.ty.bits == 64;
             let has_both_signs = self.mixed_signs.contains(&scalar.ty.bits);
-            let has_marker = !has_value && scalar.parts.is_empty() && !has_both_signs && !is_taken;
-            let (ty, init) = match has_marker {
-                true => {
-                    let (lo, hi, init) =
-                        (limits(scalar.ty).0, limits(scalar.ty).1, marker(scalar.ty));
+            let has_marker = !has_value && scalar.parts.is_empty() && !has_both_signs;
+            let (ty, init) = match marker(scalar.ty).filter(|_| has_marker) {
+                Some(init) => {
                     self.uninitialised.insert(Loc::from_index(self.locations.len()));
-                    (fencepost_ir::Type::Int { range: Some((lo.min(init), hi.max(init))) }, init)
+                    (fencepost_ir::Type::Int { range: Some((limits(scalar.ty).0, init)) }, init)
                 }
-                false => (ty, 0),
+                None => (ty, 0),
             };
             self.locations.push(Location { name, ty, init });
         }

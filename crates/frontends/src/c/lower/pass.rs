@@ -438,7 +438,6 @@ impl<'p> Pass<'p> {
         let values =
             locations.filter(|(at, _)| !self.memory.uninitialised.contains(&Loc(*at as u32)));
         constants.extend(values.map(|(_, location)| location.init));
-        self.next.uses_smallest |= constants.contains(&i64::MIN);
         for constant in constants {
             if let Some((id, _)) = self.memory.object_at(constant)
                 && !matches!(id, ObjectId::Cell(..))

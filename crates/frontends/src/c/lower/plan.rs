@@ -95,8 +95,6 @@ pub(super) struct Plan {
     pub(super) mixed_signs: BTreeSet<u8>,
     /// The variables in registers that have a value on some paths only.
     pub(super) flagged: BTreeSet<VariableKey>,
-    /// Whether the program uses the smallest number with 64 bits.
-    pub(super) uses_smallest: bool,
     pub(super) threads: u32,
 }
 
@@ -113,7 +111,6 @@ impl Plan {
             no_prefix: self.no_prefix,
             mixed_signs: self.mixed_signs.clone(),
             flagged: self.flagged.clone(),
-            uses_smallest: self.uses_smallest,
             ..Plan::default()
         }
     }

@@ -13,8 +13,8 @@
 //! as 0. A variable in memory that begins to live again, in a loop, has its old value; so fewer
 //! faults are found there.
 //!
-//! Numbers with 64 bits have no number to spare: the smallest one is the marker, unless the program
-//! uses it as a constant.
+//! Numbers with 64 bits have no number to spare. Such a number in memory is 0 at first, and its use
+//! is no fault.
 //!
 //! [`Plan::flagged`]: super::plan::Plan::flagged
 
@@ -41,20 +41,9 @@ pub(super) enum Unset {
 /// variable, and the number of the scalar.
 pub(super) type VariableKey = (u32, u32, u32);
 
-/// Returns the number that stands for no value in a location of a type.
-pub(super) fn marker(ty: IntType) -> Value {
-    match ty.bits {
-        64 => Value::MIN,
-        _ => limits(ty).1 + 1,
-    }
-}
-
-/// Returns the range of a register for a value that was written.
-pub(super) fn written_range(ty: IntType) -> (Value, Value) {
-    match ty.bits {
-        64 => (Value::MIN + 1, Value::MAX),
-        _ => limits(ty),
-    }
+/// Returns the number that stands for no value in a location of a type, if there is one.
+pub(super) fn marker(ty: IntType) -> Option<Value> {
+    (ty.bits < 64).then(|| limits(ty).1 + 1)
 }
 
 impl Lowerer<'_, '_> {
@@ -163,20 +152,28 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    /// Returns whether a cell may contain the marker.
-    pub(super) fn may_have_marker(&self, cell: &Cell) -> bool {
-        match cell {
-            Cell::Memory { scalar: Some((id, _)), .. } => {
-                matches!(id, ObjectId::Local(..) | ObjectId::Cell(..))
+    /// Returns whether a cell with a value of a type may contain the marker.
+    pub(super) fn may_have_marker(&self, cell: &Cell, ty: IntType) -> bool {
+        // A location with both signs has no marker.
+        marker(ty).is_some()
+            && !self.pass.plan.mixed_signs.contains(&ty.bits)
+            && match cell {
+                Cell::Memory { scalar: Some((id, _)), .. } => {
+                    matches!(id, ObjectId::Local(..) | ObjectId::Cell(..))
+                }
+                Cell::Memory { scalar: None, .. } => true,
+                Cell::Register(..) | Cell::Value(_) | Cell::Part(..) => false,
             }
-            Cell::Memory { scalar: None, .. } => true,
-            Cell::Register(..) | Cell::Value(_) | Cell::Part(..) => false,
-        }
     }
 
     /// Returns a value of a copy: 0 instead of the marker.
     pub(super) fn without_marker(&self, value: Val, ty: IntType) -> Val {
-        let is_unset = binary(BinOp::Eq, value.clone(), Expr::Const(marker(ty)));
-        select(is_unset, Expr::Const(0), value)
+        match marker(ty) {
+            None => value,
+            Some(marker) => {
+                let is_unset = binary(BinOp::Eq, value.clone(), Expr::Const(marker));
+                select(is_unset, Expr::Const(0), value)
+            }
+        }
     }
 }
