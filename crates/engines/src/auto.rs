@@ -13,7 +13,8 @@
 //! depends on the program alone and not on which arm is faster. The short first round has only the
 //! exact arm and the proof arm, one after the other. Each later round starts with the robustness
 //! arm. If it does not conclude, the other arms run in parallel. If both conclude, their verdicts
-//! must agree, and the exact answer is returned.
+//! must agree, and the exact answer is returned. If the control flow bounds the store buffers, the
+//! exact arm can decide the program, and the proof arm joins only in late rounds.
 
 pub mod robustness;
 
@@ -22,7 +23,7 @@ use crate::automata::Automata;
 use crate::concretise::SpuriousRun;
 use crate::engine::{Answer, Budget, Engine, Settings, Task};
 use crate::evidence::Evidence;
-use crate::explicit::{self, Explicit, LARGEST_BOUND};
+use crate::explicit::{self, Explicit};
 use crate::verdict::{Inconclusive, InconclusiveReason, Verdict};
 use fencepost_ir::grace_period;
 use fencepost_models::coherence::Domain;
@@ -42,6 +43,9 @@ const AUTOMATA_STATES_DIVISOR: u64 = 10;
 const AUTOMATA_ENOUGH_STATES: u64 = 4_000;
 /// The bound on pending accesses in the first round. It doubles from round to round.
 const FIRST_BOUND: u32 = 8;
+/// If the control flow bounds the store buffers, the exact search decides the program. The proof arm
+/// then runs only in rounds with more states than this.
+const EXACT_STATES: u64 = 2_000_000;
 /// The largest k tried. Beyond this, the abstraction is nearly the exact model.
 const MAX_K: u32 = 8;
 /// `pd` is tried with k up to this much larger than the current k of `fd`.
@@ -81,6 +85,13 @@ struct Portfolio<'a> {
     budget: Budget<'a>,
 }
 
+/// The arms that run in a round. At least one does.
+#[derive(Clone, Copy, Debug)]
+struct Arms {
+    exact: bool,
+    proof: bool,
+}
+
 /// The progress of the proof arm.
 #[derive(Clone, Debug, Default)]
 struct Refinement {
@@ -110,11 +121,11 @@ impl Refinement {
 
 impl Portfolio<'_> {
     fn run(&self) -> Answer {
-        let max_bound = self.settings.max_buffer.unwrap_or(self.task.model.default_max_bound());
-        let max_bound = max_bound.clamp(1, LARGEST_BOUND);
+        let max_bound = explicit::max_bound(self.task, self.settings);
+        let sufficient_bound = explicit::sufficient_bound(self.task, max_bound);
         let mut refinement = Refinement::default();
         let mut allowance = FIRST_STATES;
-        let mut bound = FIRST_BOUND;
+        let mut bound = sufficient_bound.unwrap_or(FIRST_BOUND);
         let mut exact_answer: Option<Answer> = None;
         let mut clean_up_to = None;
         let mut had_all_memory = false;
@@ -147,7 +158,9 @@ impl Portfolio<'_> {
             });
             had_all_memory = refinement.is_finished();
             let within = if last { max_bound } else { bound.min(max_bound) };
-            let (exact, proof) = self.round(states, within, exact_is_done, &mut refinement);
+            let proof = sufficient_bound.is_none() || states > EXACT_STATES || last;
+            let arms = Arms { exact: !exact_is_done, proof: proof || exact_is_done };
+            let (exact, proof) = self.round(states, within, arms, &mut refinement);
             if let Some(exact) = exact {
                 if let Some(proof) = proof.as_ref().filter(|_| is_conclusive(&exact)) {
                     let agree = exact.verdict.word() == proof.verdict.word();
@@ -199,17 +212,17 @@ impl Portfolio<'_> {
         proof
     }
 
-    /// Runs both arms with this limit on states. The proof arm returns an answer only if it
+    /// Runs the arms with this limit on states. The proof arm returns an answer only if it
     /// concludes.
     fn round(
         &self,
         states: u64,
         bound: u32,
-        exact_is_done: bool,
+        arms: Arms,
         refinement: &mut Refinement,
     ) -> (Option<Answer>, Option<Answer>) {
-        let arms = u64::from(!exact_is_done) + u64::from(!refinement.is_finished());
-        let bytes = self.settings.limits.bytes / arms.max(1);
+        let searches = u64::from(arms.exact) + u64::from(arms.proof && !refinement.is_finished());
+        let bytes = self.settings.limits.bytes / searches.max(1);
         let limits = Limits { states, bytes, ..self.settings.limits };
         let settings = Settings { limits, max_buffer: Some(bound), ..self.settings };
         // An abstract state takes several times as long as an exact one. In the last round there is
@@ -227,8 +240,11 @@ impl Portfolio<'_> {
             }
             answer
         };
-        if exact_is_done {
+        if !arms.exact {
             return (None, self.prove(settings, refinement, &arm_cancel));
+        }
+        if !arms.proof {
+            return (Some(search_exact()), None);
         }
         // Most queries are easy for one of the arms: a second thread does not pay off.
         if self.settings.threads.get() == 1 || states <= FIRST_STATES {

@@ -2,8 +2,12 @@
 //!
 //! A front end may cut runs at a bound, for example at the eighth nested call of a recursive
 //! function ([`Program::bounds`](fencepost_ir::Program::bounds)). An engine sees such a run as
-//! discarded. If the engine verifies the problem, it is asked once more, whether some run reaches a
-//! bound. If so, the verdict names the bound. Violations need no second question.
+//! discarded. Therefore the engine first gets the problem in which reaching a bound is a violation,
+//! too. If no run reaches a bound, its answer is the answer to the problem itself. If one does, the
+//! engine gets the problem itself, and a verdict "verified" is weakened: it names the bound.
+//!
+//! Certificates and lists of several traces are about the problem itself. There, the question about
+//! bounds is asked afterwards, and only if the problem is verified.
 //!
 //! Rejected: a search that reports both at once. Every engine would need a second kind of finding.
 
@@ -25,15 +29,30 @@ impl Engine for Bounded {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        if task.problem.program.bounds.is_empty() {
+            return self.0.run(task, settings, budget);
+        }
+        let checks_assertions = task.problem.properties.contains(&Property::Assertions);
+        if settings.certifiable || settings.traces > 1 || !checks_assertions {
+            let answer = self.0.run(task, settings, budget);
+            if !answer.verdict.is_verified() {
+                return answer;
+            }
+            return match self.reached_bound(task, settings, budget) {
+                Some(reason) => Answer { verdict: answer.verdict.weakened(reason), ..answer },
+                None => answer,
+            };
+        }
+        let question = with_bounds_as_assertions(task.problem.clone());
+        let first = self.0.run(Task { problem: &question, ..task }, settings, budget);
+        let Some(bound) = violated_bound(task.problem, &first.verdict) else {
+            return first;
+        };
         let answer = self.0.run(task, settings, budget);
-        if task.problem.program.bounds.is_empty() || !answer.verdict.is_verified() {
+        if !answer.verdict.is_verified() {
             return answer;
         }
-        let reason = self.reached_bound(task, settings, budget);
-        match reason {
-            Some(reason) => Answer { verdict: answer.verdict.weakened(reason), ..answer },
-            None => answer,
-        }
+        Answer { verdict: answer.verdict.weakened(bound), ..answer }
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
@@ -59,31 +78,35 @@ impl Bounded {
         settings: Settings,
         budget: Budget<'_>,
     ) -> Option<InconclusiveReason> {
-        let question = with_bounds_as_assertions(task.problem);
+        let mut question = task.problem.without_requirements();
+        question.properties.push(Property::Assertions);
+        let question = with_bounds_as_assertions(question);
         let settings = Settings { shortest: false, certifiable: false, traces: 1, ..settings };
         let found = self.0.run(Task { problem: &question, ..task }, settings, budget);
-        match found.verdict {
+        match &found.verdict {
             Verdict::Verified(_) => None,
             Verdict::Inconclusive(inconclusive) => Some(inconclusive.reason().clone()),
-            Verdict::Violated(violated) => {
-                let Violation::Assertion(_, Some(label)) = violated.evidence().violation() else {
-                    panic!("only a bound can be violated in a verified program");
-                };
-                let mut bounds = task.problem.program.bounds.iter();
-                let bound = bounds.find(|bound| bound.label == label);
-                let bound = bound.expect("only a bound can be violated in a verified program");
-                let bound = Bound::Source(bound.text.clone());
-                Some(InconclusiveReason::Bound { bound, witness_missing: false })
+            Verdict::Violated(_) => {
+                let bound = violated_bound(task.problem, &found.verdict);
+                Some(bound.expect("only a bound can be violated in a verified program"))
             }
         }
     }
 }
 
-/// Returns the problem whether a run reaches a bound: each bound is an assertion that fails.
-fn with_bounds_as_assertions(problem: &Problem) -> Problem {
-    let mut question = problem.without_requirements();
-    question.properties.push(Property::Assertions);
-    let program = &mut question.program;
+/// Returns the bound that a violation reaches.
+fn violated_bound(problem: &Problem, verdict: &Verdict) -> Option<InconclusiveReason> {
+    let Violation::Assertion(_, Some(label)) = verdict.evidence()?.violation() else {
+        return None;
+    };
+    let bound = problem.program.bounds.iter().find(|bound| bound.label == label)?;
+    let bound = Bound::Source(bound.text.clone());
+    Some(InconclusiveReason::Bound { bound, witness_missing: false })
+}
+
+/// Returns the problem in which each bound is an assertion that fails.
+fn with_bounds_as_assertions(mut problem: Problem) -> Problem {
+    let program = &mut problem.program;
     let bounds = std::mem::take(&mut program.bounds);
     for stmt in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
         if bounds.iter().any(|bound| bound.label == stmt.label) && matches!(stmt.op, Op::Assume(_))
@@ -91,7 +114,7 @@ fn with_bounds_as_assertions(problem: &Problem) -> Problem {
             stmt.op = Op::Assert(Expr::Const(0));
         }
     }
-    question
+    problem
 }
 
 #[cfg(test)]

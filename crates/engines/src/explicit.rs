@@ -1,8 +1,10 @@
 //! The explicit engine: exhaustive breadth-first search over packed states.
 //!
 //! Direction: exact. A program whose buffers stay finite is decided completely, with all its loops.
-//! If buffers can grow without bound, the bound on pending accesses doubles until a limit is
-//! reached. The verdict then names the bound up to which there is no violation.
+//! If the control flow bounds the pending stores ([`pending_stores`]), one search with this bound
+//! decides the program. Otherwise the bound on pending accesses doubles until it restricts nothing
+//! or a limit is reached. The search with the larger bound continues where the smaller one cut it.
+//! If the limit is reached, the verdict names the bound up to which there is no violation.
 //!
 //! Traces are shortest. If a search with partial-order reduction finds a violation, a second search
 //! without the reduction, no deeper than the first, looks for a shorter run.
@@ -17,11 +19,11 @@ use crate::verdict::{
     Bound, Explored, Findings, Inconclusive, InconclusiveReason, ReplayResult, Unsupported,
     Verdict, judge,
 };
-use fencepost_ir::grace_period;
+use fencepost_ir::{grace_period, pending_stores};
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::replay::{Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
-use fencepost_search::{Coverage, Limits, Stop, WorkLimits, explore};
+use fencepost_search::{Coverage, Exploration, Limits, Stop, WorkLimits, explore, resume};
 use std::collections::BTreeSet;
 
 /// The largest bound on pending accesses, whatever the settings say.
@@ -51,16 +53,17 @@ impl Engine for Explicit {
 /// Searches with growing bounds until the result does not depend on the bound, or the largest bound
 /// is reached.
 fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<u32>) -> Answer {
-    let max_bound =
-        settings.max_buffer.unwrap_or(task.model.default_max_bound()).clamp(1, LARGEST_BOUND);
-    let mut bound = settings.fixed_buffer.unwrap_or(task.model.initial_bound().min(max_bound));
+    let max_bound = max_bound(task, settings);
+    let first_bound = sufficient_bound(task, max_bound).unwrap_or(task.model.initial_bound());
+    let mut bound = settings.fixed_buffer.unwrap_or(first_bound.min(max_bound));
     let mut clean_up_to = None;
     let mut outcomes = BTreeSet::new();
     let mut violated = None;
     let mut runs: Option<Box<OutcomeRuns>> = None;
+    let mut earlier = None;
     loop {
-        let search = Search { task, settings, budget, stop_at };
-        let mut answer = task.model.visit(bound, search);
+        let search = Search { task, settings, budget, stop_at, earlier };
+        let (mut answer, found) = task.model.visit(bound, search);
         if stop_at.is_some() && task.problem.requires_progress() {
             answer.verdict = check_progress(task, settings, budget, bound, answer.verdict);
         }
@@ -82,6 +85,7 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<
         }
         if is_bounded && bound < max_bound && settings.fixed_buffer.is_none() {
             bound = (bound * 2).min(max_bound);
+            earlier = Some(found).filter(|found| can_resume(task, stop_at, found));
             continue;
         }
         answer.verdict = violated.unwrap_or(answer.verdict).clean_up_to(clean_up_to);
@@ -92,6 +96,32 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<
         answer.outcomes = outcomes;
         return answer;
     }
+}
+
+/// Returns whether a search can go on with a larger bound. The steps of a window and late steps
+/// depend on the bound. The runs to outcomes belong to one search.
+fn can_resume(task: Task<'_>, stop_at: Option<u32>, found: &Exploration) -> bool {
+    found.coverage == Coverage::Bounded
+        && stop_at.is_some()
+        && task.model.store_buffers().is_some()
+        && !grace_period::occurs(&task.problem.program)
+}
+
+/// Returns the largest bound on pending accesses that a search may use. Without a setting, it is
+/// at least the bound that follows from the control flow.
+pub(crate) fn max_bound(task: Task<'_>, settings: Settings) -> u32 {
+    let default = || {
+        let sufficient = sufficient_bound(task, LARGEST_BOUND);
+        sufficient.unwrap_or(0).max(task.model.default_max_bound())
+    };
+    settings.max_buffer.unwrap_or_else(default).clamp(1, LARGEST_BOUND)
+}
+
+/// Returns a bound up to `max_bound` that no run exceeds, if the control flow has one.
+pub(crate) fn sufficient_bound(task: Task<'_>, max_bound: u32) -> Option<u32> {
+    let model = task.model.store_buffers()?;
+    let bound = pending_stores::max_pending_stores(&task.problem.program, model)?;
+    Some(bound).filter(|bound| *bound <= max_bound)
 }
 
 /// Searches for a livelock if nothing else violates a property within the bound.
@@ -148,13 +178,15 @@ struct Search<'a> {
     settings: Settings,
     budget: Budget<'a>,
     stop_at: Option<u32>,
+    /// The search with a smaller bound, if this one continues it.
+    earlier: Option<Exploration>,
 }
 
 impl Visitor for Search<'_> {
-    type Output = Answer;
+    type Output = (Answer, Exploration);
 
-    fn visit<M: MemoryModel>(self, model: M) -> Answer {
-        let Search { task, settings, budget, stop_at } = self;
+    fn visit<M: MemoryModel>(self, model: M) -> (Answer, Exploration) {
+        let Search { task, settings, budget, stop_at, earlier } = self;
         let cancel = budget.of_search();
         let budget = Budget { cancel: &cancel, ..budget };
         let keeps_outcomes = stop_at.is_none() || model.speculation().is_none();
@@ -165,7 +197,10 @@ impl Visitor for Search<'_> {
         }
         let options = options(settings, budget, settings.limits, stop_at);
         let (found, runs) = match stop_at {
-            Some(_) => (explore(&machine, options), None),
+            Some(_) => match earlier {
+                Some(earlier) => (resume(&machine, earlier, options), None),
+                None => (explore(&machine, options), None),
+            },
             None => {
                 let found = explore(&Watched(&machine), options);
                 let runs = OutcomeRuns::of(&machine, &found);
@@ -202,7 +237,7 @@ impl Visitor for Search<'_> {
             witnesses,
             gap,
         });
-        Answer {
+        let answer = Answer {
             verdict,
             others,
             statistics,
@@ -213,7 +248,8 @@ impl Visitor for Search<'_> {
             growing: growing_variable(&machine, &found),
             runs,
             abstracted_values: None,
-        }
+        };
+        (answer, found)
     }
 }
 
@@ -230,8 +266,8 @@ pub(crate) fn find_shorter(
     let max_steps = trace.steps.len();
     let max_states = states.saturating_mul(SHORTEN_STATES_FACTOR).saturating_add(100_000);
     // A bound that does not restrict runs of at most this many steps, unless the user fixed one.
-    let sufficient_bound = (max_steps as u32 + 1).max(trace.bound.unwrap_or(0)).min(LARGEST_BOUND);
-    let bound = settings.fixed_buffer.unwrap_or(sufficient_bound);
+    let unrestricting = (max_steps as u32 + 1).max(trace.bound.unwrap_or(0)).min(LARGEST_BOUND);
+    let bound = settings.fixed_buffer.unwrap_or(unrestricting);
     task.model.visit(bound, Shorten { task, settings, budget, max_steps, max_states })
 }
 

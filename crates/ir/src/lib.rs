@@ -26,6 +26,7 @@
 //! - [`spin_loops`]: detection and cutting of spin loops.
 //! - [`validate`]: the rules of a well-formed problem.
 //! - [`store_buffers`]: the names of TSO and PSO.
+//! - [`pending_stores`]: bounds on pending stores that follow from the control flow.
 //! - [`text`]: programs as readable text.
 //! - [`span`], [`diagnostic`]: source positions and messages about them.
 
@@ -45,6 +46,7 @@ pub mod ids;
 pub mod interval;
 pub mod op;
 pub mod operations;
+pub mod pending_stores;
 pub mod place;
 pub mod placement;
 pub mod points_to;

@@ -9,6 +9,9 @@ use fencepost_ir::range::Range;
 /// The low half of a number.
 const LOW: u64 = u32::MAX as u64;
 
+/// The fields of a count: each but the last has one value that stands for "more".
+const COUNT_FIELDS: [Field; 3] = [Field::new(0, 3), Field::new(0, 15), Field::new(0, 0xff_ffff)];
+
 /// The packed form of a number with a known range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
@@ -73,6 +76,20 @@ impl Writer {
         } else {
             self.put_wide(offset, field.bits);
         }
+    }
+
+    /// Appends a number that is usually small and has no bound that is known in advance.
+    #[inline]
+    pub fn put_count(&mut self, mut count: usize) {
+        for field in COUNT_FIELDS {
+            let more = field.span as usize;
+            self.put(field, count.min(more) as Value);
+            if count < more {
+                return;
+            }
+            count -= more;
+        }
+        panic!("a count is too large to be packed");
     }
 
     /// Appends more than 32 bits. Not inlined: few fields are that wide.
@@ -161,6 +178,20 @@ impl<'a> Reader<'a> {
         field.min.wrapping_add(offset as Value)
     }
 
+    /// Returns the next number written with [`Writer::put_count`].
+    #[inline]
+    pub fn get_count(&mut self) -> usize {
+        let mut count = 0;
+        for field in COUNT_FIELDS {
+            let part = self.get(field) as usize;
+            count += part;
+            if part < field.span as usize {
+                break;
+            }
+        }
+        count
+    }
+
     /// Returns the next bits, more than 32. Not inlined: few fields are that wide.
     #[cold]
     fn get_wide(&mut self, bits: u32) -> u64 {
@@ -207,6 +238,20 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packed_counts_unpack_unchanged() {
+        let counts = [0, 1, 2, 3, 4, 17, 18, 19, 100, 4096, 1 << 20];
+        let mut writer = Writer::default();
+        for count in counts {
+            writer.put_count(count);
+        }
+        writer.align();
+        let mut reader = Reader::new(writer.bytes());
+        for count in counts {
+            assert_eq!(reader.get_count(), count);
+        }
+    }
 
     #[test]
     fn packed_values_unpack_unchanged() {

@@ -5,6 +5,8 @@
 //! store commits only if no store of an earlier epoch is pending. A store-load fence marks all
 //! pending stores as *before a barrier*, and loads wait for the marked stores. Neither fence blocks
 //! the thread. An update waits only for the queue of its own location (see the book, "Semantics").
+//!
+//! The packed form does not depend on the bound, so a search can go on with a larger bound.
 
 use crate::bits::{Field, Reader, Writer};
 use crate::buffered::{Committed, Discipline, LoadTarget, Store};
@@ -80,10 +82,6 @@ impl Queues {
 }
 
 impl Pso {
-    fn count_field(&self, slots: usize) -> Field {
-        Field::for_count(self.bound as usize * slots + 1)
-    }
-
     fn find(q: &Queues, slot: u16) -> Option<usize> {
         q.entries.iter().position(|e| e.slot == slot)
     }
@@ -234,17 +232,16 @@ impl Discipline for Pso {
         if thread.stores.is_empty() {
             return;
         }
-        let count = self.count_field(thread.stores.len());
-        writer.put(count, queues.entries.len() as Value);
+        writer.put_count(queues.entries.len());
         if thread.has_store_store {
-            writer.put(count, queues.epoch as Value);
+            writer.put_count(queues.epoch as usize);
         }
         for entry in &queues.entries {
             writer.put(thread.slot_field, Value::from(entry.slot));
             let loc = thread.stores[usize::from(entry.slot)];
             writer.put(shape.location_fields[loc.index()], entry.value);
             if thread.has_store_store {
-                writer.put(count, entry.epoch as Value);
+                writer.put_count(entry.epoch as usize);
             }
             if thread.has_store_load {
                 writer.put(Field::for_count(2), Value::from(entry.before_barrier));
@@ -260,16 +257,15 @@ impl Discipline for Pso {
         if thread.stores.is_empty() {
             return;
         }
-        let count = self.count_field(thread.stores.len());
-        let len = reader.get(count);
+        let len = reader.get_count();
         if thread.has_store_store {
-            queues.epoch = reader.get(count) as u32;
+            queues.epoch = reader.get_count() as u32;
         }
         for _ in 0..len {
             let slot = reader.get(thread.slot_field) as u16;
             let loc = thread.stores[usize::from(slot)];
             let value = reader.get(shape.location_fields[loc.index()]);
-            let epoch = if thread.has_store_store { reader.get(count) as u32 } else { 0 };
+            let epoch = if thread.has_store_store { reader.get_count() as u32 } else { 0 };
             let before_barrier = thread.has_store_load && reader.get(Field::for_count(2)) != 0;
             queues.entries.push(Entry { slot, value, epoch, before_barrier });
         }

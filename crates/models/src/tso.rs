@@ -3,8 +3,10 @@
 //! Source: \[LW10\] section 2, \[KVY11\] 2.2. Direction: exact, up to the bound.
 //! A store-load fence that is not a full fence does not block the thread. It only makes later loads
 //! wait for the stores before the fence (`barrier` counts the stores that are still pending).
+//!
+//! The packed form does not depend on the bound, so a search can go on with a larger bound.
 
-use crate::bits::{Field, Reader, Writer};
+use crate::bits::{Reader, Writer};
 use crate::buffered::{Committed, Discipline, LoadTarget, Store};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
@@ -37,12 +39,6 @@ impl Clone for Queue {
     fn clone_from(&mut self, other: &Self) {
         self.entries.clone_from(&other.entries);
         self.barrier = other.barrier;
-    }
-}
-
-impl Tso {
-    fn len_field(&self) -> Field {
-        Field::for_count(self.bound as usize + 1)
     }
 }
 
@@ -156,9 +152,9 @@ impl Discipline for Tso {
         if thread.stores.is_empty() {
             return;
         }
-        writer.put(self.len_field(), queue.entries.len() as Value);
+        writer.put_count(queue.entries.len());
         if thread.has_store_load {
-            writer.put(self.len_field(), queue.barrier as Value);
+            writer.put_count(queue.barrier as usize);
         }
         for (loc, value) in &queue.entries {
             let slot =
@@ -176,9 +172,9 @@ impl Discipline for Tso {
         if thread.stores.is_empty() {
             return;
         }
-        let len = reader.get(self.len_field());
+        let len = reader.get_count();
         if thread.has_store_load {
-            queue.barrier = reader.get(self.len_field()) as u32;
+            queue.barrier = reader.get_count() as u32;
         }
         for _ in 0..len {
             let loc = thread.stores[reader.get(thread.slot_field) as usize];

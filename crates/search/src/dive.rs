@@ -106,6 +106,7 @@ impl<'a, T: TransitionSystem> Dive<'a, T> {
             targets,
             facts,
             bounded,
+            cut: Vec::new(),
             states: stored,
             stored,
             transitions,

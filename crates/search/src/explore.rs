@@ -13,7 +13,9 @@
 //! contended, and the order of states in every shard depends only on the system. Small rounds run
 //! on the calling thread, in the same order.
 //!
-//! [`explore()`] keeps every state. [`explore_ordered`] uses an [`Antichain`]: it does not expand a
+//! [`explore()`] keeps every state. [`resume`] continues a search whose system has omitted steps
+//! because of its own bound, with a larger bound: it expands the states concerned again.
+//! [`explore_ordered`] uses an [`Antichain`]: it does not expand a
 //! state that is replaced before the round of the state begins.
 
 use crate::antichain::Antichain;
@@ -78,6 +80,8 @@ pub struct Exploration<V = Shard> {
     pub facts: BTreeSet<Vec<u8>>,
     /// Whether the system omitted steps because of its own bound.
     pub bounded: bool,
+    /// The states whose expansion omitted such a step.
+    pub(crate) cut: Vec<StateId>,
     /// The number of visited states; for an ordered system, of members of the antichain.
     pub states: u64,
     /// The number of stored states: the members and the states that were replaced.
@@ -163,7 +167,8 @@ struct Chunk {
     targets: Vec<Target>,
     facts: BTreeSet<Vec<u8>>,
     transitions: u64,
-    bounded: bool,
+    /// The states whose expansion omitted a step because of the system's own bound.
+    cut: Vec<StateId>,
 }
 
 impl Chunk {
@@ -174,7 +179,7 @@ impl Chunk {
         self.targets.clear();
         self.facts.clear();
         self.transitions = 0;
-        self.bounded = false;
+        self.cut.clear();
     }
 }
 
@@ -224,7 +229,9 @@ impl<T, V: Visited<T>> Sink for ChunkSink<'_, T, V> {
     }
 
     fn bounded(&mut self) {
-        self.chunk.bounded = true;
+        if self.chunk.cut.last() != Some(&self.state) {
+            self.chunk.cut.push(self.state);
+        }
     }
 }
 
@@ -258,32 +265,32 @@ pub fn explore_ordered<T: Ordered>(system: &T, options: Options<'_>) -> Explorat
     run(system, options)
 }
 
+/// Continues a search that omitted steps because of the bound of its system. `system` is the same
+/// system with a larger bound: its states have the same encoding, and an expansion that omits no
+/// step is the same with both bounds. The result is that of a search with the larger bound, except
+/// that paths need not be shortest.
+pub fn resume<T: TransitionSystem>(
+    system: &T,
+    found: Exploration,
+    options: Options<'_>,
+) -> Exploration {
+    assert_eq!(found.coverage, Coverage::Bounded, "a resumed search is complete up to its bound");
+    let mut search = Search::new(system, options, found.shards);
+    search.targets = found.targets;
+    search.facts = found.facts;
+    search.transitions = found.transitions;
+    let first = found.cut.into_iter().map(|id| (id.shard(), id.index()..id.index() + 1)).collect();
+    let (coverage, depth) = search.levels(Some(first), found.depth);
+    search.finish(coverage, depth)
+}
+
 fn run<T: TransitionSystem, V: Visited<T>>(system: &T, options: Options<'_>) -> Exploration<V> {
-    let mut search = Search {
-        system,
-        options,
-        shards: (0..SHARDS).map(|_| V::new()).collect(),
-        chunks: Vec::new(),
-        scratch: system.scratch(),
-        work: V::work(system),
-        targets: Vec::new(),
-        facts: BTreeSet::new(),
-        transitions: 0,
-        bounded: false,
+    let mut search = Search::new(system, options, (0..SHARDS).map(|_| V::new()).collect());
+    let (coverage, depth) = match search.start() {
+        true => search.levels(None, 0),
+        false => (Coverage::Found, 0),
     };
-    let (coverage, depth) = search.run();
-    Exploration {
-        coverage,
-        targets: search.targets.clone(),
-        facts: std::mem::take(&mut search.facts),
-        bounded: search.bounded,
-        states: search.shards.iter().map(|s| s.count() as u64).sum(),
-        stored: search.stored(),
-        transitions: search.transitions,
-        depth,
-        bytes: search.bytes(),
-        shards: search.shards,
-    }
+    search.finish(coverage, depth)
 }
 
 struct Search<'a, T: TransitionSystem, V: Visited<T>> {
@@ -296,10 +303,41 @@ struct Search<'a, T: TransitionSystem, V: Visited<T>> {
     targets: Vec<Target>,
     facts: BTreeSet<Vec<u8>>,
     transitions: u64,
-    bounded: bool,
+    cut: Vec<StateId>,
 }
 
-impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
+impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
+    fn new(system: &'a T, options: Options<'a>, shards: Vec<V>) -> Self {
+        Search {
+            system,
+            options,
+            shards,
+            chunks: Vec::new(),
+            scratch: system.scratch(),
+            work: V::work(system),
+            targets: Vec::new(),
+            facts: BTreeSet::new(),
+            transitions: 0,
+            cut: Vec::new(),
+        }
+    }
+
+    fn finish(self, coverage: Coverage, depth: u32) -> Exploration<V> {
+        Exploration {
+            coverage,
+            states: self.shards.iter().map(|s| s.count() as u64).sum(),
+            stored: self.stored(),
+            depth,
+            bytes: self.bytes(),
+            targets: self.targets,
+            facts: self.facts,
+            bounded: !self.cut.is_empty(),
+            cut: self.cut,
+            transitions: self.transitions,
+            shards: self.shards,
+        }
+    }
+
     fn stored(&self) -> u64 {
         self.shards.iter().map(|s| s.as_ref().len() as u64).sum()
     }
@@ -312,10 +350,12 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
             .filter_map(|c| c.lock().ok())
             .map(|c| c.outboxes.iter().map(Vec::capacity).sum::<usize>())
             .sum();
-        stored + in_flight as u64
+        let cut = self.cut.capacity() * size_of::<StateId>();
+        stored + (in_flight + cut) as u64
     }
 
-    fn run(&mut self) -> (Coverage, u32) {
+    /// Inserts the initial states. Returns false if one of them is a target to stop at.
+    fn start(&mut self) -> bool {
         self.chunks.push(Mutex::default());
         {
             let chunk = self.chunks[0].get_mut().unwrap_or_else(|e| e.into_inner());
@@ -328,27 +368,35 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
         self.merge(1);
         self.insert(1, false);
         self.transitions = 0;
-        if self.has_stop_target() {
-            return (Coverage::Found, 0);
-        }
-        let mut done = [0; SHARDS];
-        for depth in 0.. {
-            let lens = self.shards.iter().map(|shard| shard.as_ref().len());
-            let level: Vec<Range<usize>> =
-                done.iter().zip(lens).map(|(from, len)| *from..len).collect();
-            if level.iter().all(|range| range.is_empty()) {
+        !self.has_stop_target()
+    }
+
+    /// Expands the states of one depth after the other. If `again` is given, all states are expanded
+    /// already, and these states are expanded again. Returns the coverage and the last depth.
+    fn levels(
+        &mut self,
+        mut again: Option<Vec<(usize, Range<usize>)>>,
+        first_depth: u32,
+    ) -> (Coverage, u32) {
+        let lens = |search: &Self| -> [usize; SHARDS] {
+            std::array::from_fn(|shard| search.shards[shard].as_ref().len())
+        };
+        let mut done = if again.is_some() { lens(self) } else { [0; SHARDS] };
+        for depth in first_depth.. {
+            let ends = lens(self);
+            let chunks = again.take().unwrap_or_else(|| split_into_chunks(&done, &ends));
+            if chunks.is_empty() {
                 // A system may have left out work because of the flag.
                 if let Some(reason) = self.options.cancel.reason() {
                     return (Coverage::Cut(reason), depth.max(1) - 1);
                 }
-                let coverage = if self.bounded { Coverage::Bounded } else { Coverage::Exhaustive };
+                let bounded = !self.cut.is_empty();
+                let coverage = if bounded { Coverage::Bounded } else { Coverage::Exhaustive };
                 return (coverage, depth.max(1) - 1);
             }
             if depth >= self.options.limits.depth {
                 return (Coverage::Cut(Stop::Depth), depth);
             }
-            let ends = std::array::from_fn(|shard| level[shard].end);
-            let chunks = split_into_chunks(&level);
             for round in chunks.chunks(ROUND_CHUNKS) {
                 if let Some(reason) = self.options.cancel.reason() {
                     return (Coverage::Cut(reason), depth);
@@ -432,7 +480,7 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
         for chunk in &mut self.chunks[..chunks] {
             let chunk = chunk.get_mut().unwrap_or_else(|e| e.into_inner());
             self.transitions += chunk.transitions;
-            self.bounded |= chunk.bounded;
+            self.cut.append(&mut chunk.cut);
             for target in chunk.targets.drain(..) {
                 let is_stop_class = self.options.stop_at == Some(target.class);
                 let known = self.targets.iter().filter(|t| t.class == target.class).count();
@@ -494,14 +542,18 @@ fn is_large(round: &[(usize, Range<usize>)]) -> bool {
     round.iter().map(|(_, range)| range.len()).sum::<usize>() >= MIN_PARALLEL_STATES
 }
 
-/// Splits a level into chunks. A chunk is a shard and a range of its states.
-fn split_into_chunks(level: &[Range<usize>]) -> Vec<(usize, Range<usize>)> {
+/// Splits a level into chunks: the states of each shard from its first to its end. A chunk is a
+/// shard and a range of its states.
+fn split_into_chunks(
+    firsts: &[usize; SHARDS],
+    ends: &[usize; SHARDS],
+) -> Vec<(usize, Range<usize>)> {
     let mut chunks = Vec::new();
     // A small level yields one chunk for each shard, at most SHARDS chunks.
-    for (shard, range) in level.iter().enumerate() {
-        let mut from = range.start;
-        while from < range.end {
-            let to = (from + CHUNK_STATES).min(range.end);
+    for (shard, (first, end)) in firsts.iter().zip(ends).enumerate() {
+        let mut from = *first;
+        while from < *end {
+            let to = (from + CHUNK_STATES).min(*end);
             chunks.push((shard, from..to));
             from = to;
         }

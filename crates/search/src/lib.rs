@@ -29,7 +29,7 @@ pub mod visited;
 pub use antichain::Antichain;
 pub use components::components;
 pub use dive::dive;
-pub use explore::{Exploration, Options, Target, explore, explore_ordered};
+pub use explore::{Exploration, Options, Target, explore, explore_ordered, resume};
 pub use graph::{Graph, Labelled, Steps, graph, graph_ordered};
 pub use limits::{Cancel, Coverage, Limits, Progress, Stop, WorkLimits};
 pub use system::{Ordered, Relation, Sink, TransitionSystem};

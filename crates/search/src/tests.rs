@@ -2,6 +2,7 @@
 
 mod dives;
 mod ordered;
+mod resumed;
 
 use super::*;
 use std::collections::{BTreeMap, VecDeque};
