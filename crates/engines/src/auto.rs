@@ -35,8 +35,11 @@ const FIRST_STATES: u64 = 20_000;
 /// The factor by which the limit on states grows from round to round.
 const STATES_FACTOR: u64 = 8;
 /// How many times fewer states an abstract search may store than the exact search of the same
-/// round.
-const ABSTRACT_STATES_DIVISOR: u64 = 4;
+/// round. An abstract state takes several times as long as an exact one (8 times in a queue in C),
+/// and a round may try four abstractions.
+const ABSTRACT_STATES_DIVISOR: u64 = 16;
+/// The states that an abstract search may store in every round.
+const MIN_ABSTRACT_STATES: u64 = 5_000;
 /// How many times fewer states the automata engine may store than an abstract search.
 const AUTOMATA_STATES_DIVISOR: u64 = 10;
 /// When nothing else is left to try, the automata engine is not tried with more states than this.
@@ -225,10 +228,9 @@ impl Portfolio<'_> {
         let bytes = self.settings.limits.bytes / searches.max(1);
         let limits = Limits { states, bytes, ..self.settings.limits };
         let settings = Settings { limits, max_buffer: Some(bound), ..self.settings };
-        // An abstract state takes several times as long as an exact one. In the last round there is
-        // no reason to save time: the limit is the user's.
+        // In the last round there is no reason to save time: the limit is the user's.
         let last = states == self.settings.limits.states;
-        let fewer = (states / ABSTRACT_STATES_DIVISOR).max(FIRST_STATES).min(states);
+        let fewer = (states / ABSTRACT_STATES_DIVISOR).max(MIN_ABSTRACT_STATES).min(states);
         let abstract_states = if last { states } else { fewer };
         let limits = Limits { states: abstract_states, ..limits };
         let abstract_settings = Settings { limits, ..settings };
