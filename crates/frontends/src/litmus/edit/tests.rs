@@ -155,7 +155,6 @@ fn a_column_without_cells_has_no_position() {
     let empty = program.places.iter().position(|place| place.offset == 0).expect("a place of P1");
     let placement = [atom(empty, FenceKinds::FULL)].into_iter().collect();
     let request = Request::default();
-    let result =
-        LitmusFrontend.insert(source, &request, &program, &placement, WrittenFences::Kept);
+    let result = LitmusFrontend.insert(source, &request, &program, &placement, WrittenFences::Kept);
     assert!(matches!(result, Err(EditError::NoPosition { .. })), "{result:?}");
 }
