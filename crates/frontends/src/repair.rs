@@ -140,3 +140,6 @@ impl LoweredSource<'_> {
         Ok(RepairedSource { changes, problems, differing })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,8 +29,8 @@ pub fn out_of_reach(subject: &Subject<'_>, elsewhere: &[Atom]) -> String {
         );
     }
     if elsewhere.is_empty() {
-        return "  The reordered accesses are in one statement; no fence fits between them.\n  \
-                try: split the statement, with one shared access in each part\n"
+        return "  The reordered accesses are in one statement or in one use of a macro; no fence fits \
+                between them.\n  try: split it, with one shared access in each statement\n"
             .into();
     }
     let all: Vec<String> = elsewhere.iter().map(|atom| subject.barrier_text(*atom)).collect();

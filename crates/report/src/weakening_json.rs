@@ -1,5 +1,5 @@
-//! The answer of `infer --weaken` as JSON. `weaken.schema.json` in the book describes the format.
-//! Within one major version, keys are added but never renamed or removed.
+//! The answer of `infer --weaken` as JSON. `$defs/weaken` in `infer.schema.json` in the book describes
+//! the format. Within one major version, keys are added but never renamed or removed.
 
 use crate::json::{InputError, rounded};
 use crate::repair_json::{ReportExtras, ViolationRecord};
