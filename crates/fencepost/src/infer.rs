@@ -3,12 +3,14 @@
 //!
 //! - [`prepare`]: turns options into requests; [`show`]: prints the answer.
 //! - [`weaken`]: finds orders and fences that can be weaker.
+//! - [`write`](mod@write): writes the changed files.
 //! - [`draw`]: writes transition systems with their avoid formulas for Graphviz.
 
 mod draw;
 mod prepare;
 mod show;
 mod weaken;
+mod write;
 
 use crate::args::{Format, Infer};
 use crate::exit::Exit;
@@ -18,16 +20,19 @@ use crate::output::Output;
 use crate::session::Session;
 use crate::store::{TraceNames, replace, replace_with};
 use fencepost::{PreparedRepair, Repaired};
+use fencepost_frontends::repair::Changes;
 use fencepost_infer::repair::{Inference, Sufficiency};
 use fencepost_report::json::InputError;
 use fencepost_report::models::coverage_note;
 use fencepost_report::paint::printable;
 use fencepost_report::repair_json::{InferReport, MultiModelReport, ReportExtras};
 use fencepost_report::verdict_line::shown;
+use fencepost_report::weakening_json::WeakenReport;
 use prepare::Input;
 pub(crate) use prepare::{Job, definition};
 use serde::Serialize;
 use std::path::Path;
+use write::write;
 
 /// Infers fences for each model.
 pub(crate) fn run(options: &Infer, output: &mut Output) -> Exit {
@@ -52,7 +57,13 @@ pub(crate) fn run_job(job: &Job, output: &mut Output) -> Exit {
     if job.weaken {
         return match &input {
             Ok(input) => weaken::run(job, input, &session, &observer, output),
-            Err(_) => Exit::Unusable,
+            Err(errors) => {
+                if json {
+                    let (models, errors) = (job.models.clone(), errors.clone());
+                    output.json(&WeakenReport::unusable(version, &file, models, errors));
+                }
+                Exit::Unusable
+            }
         };
     }
     let requests = input
@@ -114,18 +125,19 @@ fn answer(
         seconds: repaired.seconds(),
         cpu_seconds: repaired.cpu_seconds(),
         diff: repaired.diff().into(),
+        diff_folder: repaired.diff_folder().map(String::from),
+        changed_files: repaired.changes().map(file_names).unwrap_or_default(),
         ..ReportExtras::default()
     };
     let mut errors = Vec::new();
     if let Some(dir) = &job.trace_dir {
         extras.trace_files = store_traces(dir, input, &repaired, output, &mut errors);
     }
-    let written = write(job, input, &repaired, output);
-    let is_unwritable = written.is_err();
-    match written {
-        Ok(path) => extras.written = path,
-        Err(error) => errors.push(error),
-    }
+    let accepted = repaired.changes().filter(|_| repaired.is_accepted(job.accept_bounded));
+    let written = accepted.map(|changes| write(job, input, changes, output)).unwrap_or_default();
+    let is_unwritable = written.error.is_some();
+    extras.written_files = written.files;
+    errors.extend(written.error);
     let certificate = write_certificate(job, &repaired);
     extras.certificate = certificate.path;
     let mut exit = match repaired.inference() {
@@ -186,25 +198,9 @@ fn store_traces(
     stored
 }
 
-/// Writes the repaired text if an option requests it and the repair is accepted. Returns the path.
-fn write(
-    job: &Job,
-    input: &Input,
-    repaired: &Repaired<'_>,
-    output: &Output,
-) -> Result<Option<String>, InputError> {
-    let in_place = input.path.as_ref().filter(|_| job.write);
-    let Some(path) = job.output.as_ref().or(in_place) else { return Ok(None) };
-    let Some(text) = repaired.text().filter(|_| repaired.is_accepted(job.accept_bounded)) else {
-        return Ok(None);
-    };
-    if job.write && text == input.source.text() {
-        return Ok(None);
-    }
-    let name = input::display_path(path);
-    replace(path, text.as_bytes())
-        .map_err(|error| report_error(&name, format!("cannot write {name}: {error}"), output))?;
-    Ok(Some(name))
+/// Returns the names of changed files.
+fn file_names(changes: &Changes) -> Vec<String> {
+    changes.files.iter().map(|file| file.name.clone()).collect()
 }
 
 /// The result of writing a certificate.

@@ -1,6 +1,7 @@
 //! Reads programs and models from files, directories and standard input.
 
 use crate::args::CPrograms;
+use crate::file_names::FileNames;
 use crate::output::Output;
 use crate::reader::{MAX_SOURCE_BYTES, read_all, read_file, read_text};
 use fencepost::source::decode;
@@ -88,7 +89,7 @@ impl InputFile {
             let message = |error| format!("cannot read standard input: {error}");
             let bytes = read_all(io::stdin().lock(), MAX_SOURCE_BYTES).map_err(message)?;
             let (name, extension) = ("<stdin>".into(), "fp".into());
-            let preprocessing = preprocessing(options);
+            let preprocessing = preprocessing(options, None);
             return Ok(InputFile { name, path: None, bytes, extension, preprocessing });
         }
         let name = display_path(path);
@@ -102,7 +103,7 @@ impl InputFile {
         let message = |error: io::Error| format!("cannot read {name}: {error}");
         let bytes = read_file(path, MAX_SOURCE_BYTES).map_err(message)?;
         let path = (!is_stream).then(|| path.into());
-        let preprocessing = preprocessing(options);
+        let preprocessing = preprocessing(options, path.as_deref());
         Ok(InputFile { name, path, bytes, extension, preprocessing })
     }
 
@@ -149,15 +150,17 @@ impl InputFile {
 }
 
 /// Returns how C programs are preprocessed: included files are those next to the including file and
-/// those in the given directories.
-fn preprocessing(options: &CPrograms) -> Preprocessing {
+/// those in the given directories. `main` is the path of the main file.
+fn preprocessing(options: &CPrograms, main: Option<&Path>) -> Preprocessing {
     let folders = options.folders.clone();
+    let names = FileNames::default();
+    main.into_iter().for_each(|main| names.add_main(main));
     let find_file = move |including: &str, name: &str, angled: bool| {
         let own = Path::new(including).parent().filter(|_| !angled).map(Path::to_path_buf);
         own.iter().chain(&folders).find_map(|folder| {
             let path = folder.join(name);
             let bytes = read_file(&path, MAX_SOURCE_BYTES).ok()?;
-            Some((display_path(&path), String::from_utf8_lossy(&bytes).into_owned()))
+            Some((names.name(&path), String::from_utf8_lossy(&bytes).into_owned()))
         })
     };
     Preprocessing {

@@ -21,6 +21,7 @@ mod data_races;
 mod dot;
 mod dump;
 mod exit;
+mod file_names;
 mod fmt;
 mod guard;
 mod infer;

@@ -37,6 +37,7 @@ macro_rules! search_methods {
 
 pub mod check;
 pub mod data_races;
+mod file_diff;
 pub mod outcomes;
 pub mod repair;
 pub mod replay;

@@ -2,6 +2,7 @@
 
 use fencepost_frontends::c::PreprocessOptions;
 use fencepost_frontends::c::preprocess::FindFile as CFindFile;
+use fencepost_frontends::repair::Changes;
 use fencepost_frontends::{Frontend, Request, by_extension};
 use fencepost_ir::{Diagnostics, Problem, Span};
 use fencepost_report::Paint;
@@ -292,6 +293,17 @@ impl Source {
     /// Returns the macros and the included files of a C program.
     pub fn preprocessing(&self) -> &PreprocessingRecord {
         &self.preprocessing
+    }
+
+    /// Returns the macros and the included files with changed texts.
+    pub(crate) fn changed_preprocessing(&self, changes: &Changes) -> PreprocessingRecord {
+        let mut record = self.preprocessing.clone();
+        for included in &mut record.files {
+            if let Some(text) = changes.included_text(&included.file) {
+                included.text = text.into();
+            }
+        }
+        record
     }
 
     /// Returns the options with which the text was lowered.

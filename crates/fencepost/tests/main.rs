@@ -3,6 +3,7 @@
 mod command_line;
 mod endless_inputs;
 mod hostile_text;
+mod included_files;
 mod litmus;
 mod litmus_behaviour;
 mod litmus_files;

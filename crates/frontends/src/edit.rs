@@ -1,7 +1,7 @@
 //! Text edits that insert fences into a source text and leave the rest unchanged.
 //!
-//! A front end translates a placement into a list of [`TextEdit`]s, sorted by position. [`apply`]
-//! applies them. Text outside of the edits stays byte for byte the same.
+//! A front end translates a placement into the [`TextEdit`]s of each file, sorted by position.
+//! [`apply`] applies them. Text outside of the edits stays byte for byte the same.
 //!
 //! - [`blocks`]: edits for languages with statements and braces. The X86 tables of litmus tests use
 //!   [`crate::litmus::edit`].
@@ -20,6 +20,26 @@ pub struct TextEdit {
     pub end: usize,
     /// The replacement.
     pub text: String,
+}
+
+/// A file of a source and the edits of its text, sorted by position.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileEdits {
+    /// The name of the file, for messages. May be empty for the main file.
+    pub name: String,
+    /// Whether the file is the one that the user named. All others are included.
+    pub is_main: bool,
+    /// The text without the edits.
+    pub text: String,
+    /// The edits.
+    pub edits: Vec<TextEdit>,
+}
+
+impl FileEdits {
+    /// Returns the edits of a source that is one file.
+    pub fn of_main_file(name: &str, text: &str, edits: Vec<TextEdit>) -> Vec<FileEdits> {
+        vec![FileEdits { name: name.into(), is_main: true, text: text.into(), edits }]
+    }
 }
 
 /// Applies edits that are sorted by position.

@@ -32,7 +32,7 @@ pub mod orders;
 pub mod repair;
 
 pub use c::CFrontend;
-pub use edit::{EditError, TextEdit};
+pub use edit::{EditError, FileEdits, TextEdit};
 pub use fences::FenceSyntax;
 pub use fp::FpFrontend;
 pub use litmus::LitmusFrontend;
@@ -63,19 +63,21 @@ pub trait Frontend: Sync {
         self.lower_for(source, &Request::default(), diagnostics)
     }
 
-    /// Returns the fences of the language, or of the dialect of a source text.
-    fn fences(&self, source: &str) -> FenceSyntax;
+    /// Returns the fences of the language, or of the dialect of a source. `request` has the options
+    /// with which the source text is lowered.
+    fn fences(&self, source: &str, request: &Request<'_>) -> FenceSyntax;
 
-    /// Computes the edits that insert a placement into a source text, sorted by position.
-    /// [`edit::apply`] applies the edits. `program` is the program lowered from the source text,
-    /// with places.
+    /// Computes the edits that insert a placement into the files of a source: the main file, and
+    /// the files of the user that it includes. [`edit::apply`] applies the edits of a file.
+    /// `program` is the program lowered from the source text with `request`, with places.
     fn insert(
         &self,
         source: &str,
+        request: &Request<'_>,
         program: &Program,
         placement: &Placement,
         written: WrittenFences,
-    ) -> Result<Vec<TextEdit>, EditError>;
+    ) -> Result<Vec<FileEdits>, EditError>;
 
     /// Formats a source text in the standard style of the language. Returns `None` if the language
     /// has no standard style or the text has syntax errors.

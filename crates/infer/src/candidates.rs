@@ -217,8 +217,10 @@ fn full_fence_cost(fence_costs: &FenceCosts, present: FenceKinds) -> Option<u32>
 
 impl Restrictions {
     pub(crate) fn allow(&self, program: &Program, place: PlaceId) -> bool {
-        let info = program.label(program.place(place).label);
-        !self.forbidden_lines.contains(&info.span.line)
+        let label = program.place(place).label;
+        let info = program.label(label);
+        let is_forbidden = self.forbidden_lines.contains(&info.span.line);
+        (!is_forbidden || program.included.contains_key(&label))
             && (self.functions.is_empty() || self.functions.contains(&info.function))
     }
 }

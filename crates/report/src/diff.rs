@@ -24,15 +24,22 @@ pub fn painted(diff: &str, paint: Paint) -> String {
         return diff.into();
     }
     let mut out = String::new();
-    for (at, line) in diff.lines().enumerate() {
+    let mut lines = diff.lines().peekable();
+    let mut names = 0_u8; // lines of file names that follow
+    while let Some(line) = lines.next() {
+        let next = lines.peek().copied().unwrap_or_default();
+        if line.starts_with("--- a/") && next.starts_with("+++ b/") {
+            names = 2;
+        }
         let line = escaped(line.trim_end_matches('\r'));
         let line = match line.chars().next() {
-            _ if at < 2 => paint.strong(&line), // the file names
+            _ if names > 0 => paint.strong(&line),
             Some('@') => paint.faint(&line),
             Some('+') => paint.good(&line),
             Some('-') => paint.bad(&line),
             Some(_) | None => line.into_owned(),
         };
+        names = names.saturating_sub(1);
         writeln!(out, "{line}").expect("writing to a string cannot fail");
     }
     out
@@ -54,6 +61,15 @@ mod tests {
         assert_eq!(painted(diff, Paint::Plain), diff);
         let coloured = painted(diff, Paint::Coloured);
         assert!(coloured.contains("m+c2\u{1b}["), "{coloured:?}");
+    }
+
+    #[test]
+    fn the_names_of_every_file_are_painted_alike() {
+        let diff = unified("x.fp", OLD, NEW) + &unified("y.fp", "-- a/b\n", "++ c\n");
+        let coloured = painted(&diff, Paint::Coloured);
+        let strong = |text: &str| coloured.contains(&Paint::Coloured.strong(text));
+        assert!(strong("--- a/x.fp") && strong("+++ b/y.fp"), "{coloured:?}");
+        assert!(!strong("--- a/b") && !strong("+++ c"), "{coloured:?}");
     }
 
     #[test]

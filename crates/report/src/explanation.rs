@@ -3,7 +3,7 @@
 
 use crate::paint::{Paint, printable};
 use crate::repair::{MAX_STATEMENT, Subject};
-use crate::wording::statement;
+use crate::wording::{self, statement};
 use fencepost_infer::clause::atoms;
 use fencepost_infer::repair::{LearnedClause, Round};
 use fencepost_ir::{Atom, Placement};
@@ -50,16 +50,16 @@ fn learned_clause(subject: &Subject<'_>, round: &Round, learned: &LearnedClause)
 fn named_barrier(subject: &Subject<'_>, atom: Atom) -> String {
     let place = subject.program().place(atom.place);
     let info = subject.program().label(place.label);
-    let (line, column) = (info.span.line, info.span.column);
+    let (line, column) = (wording::place(subject.program(), place.label), info.span.column);
     let what = subject.barrier_words(atom);
     if subject.fences.located_by_thread {
         return subject.barrier_text(atom);
     }
     if place.at_end && place.written.is_none() {
-        return format!("{what} :{line}:{column}");
+        return format!("{what} {line}:{column}");
     }
     let text = statement(subject.program(), place.label, MAX_STATEMENT);
-    format!("{what} `{text}` (:{line}:{column})")
+    format!("{what} `{text}` ({line}:{column})")
 }
 
 /// Formats the barriers of a placement, with the statements at their places.

@@ -57,6 +57,7 @@ pub mod trace_file;
 pub mod verdict_line;
 pub mod violation;
 pub mod weakening;
+pub mod weakening_json;
 pub mod wording;
 
 pub use paint::Paint;

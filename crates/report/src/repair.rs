@@ -11,7 +11,7 @@ use crate::verdict_line::{
     ROBUST, advice_for, context_bound_text, count_unit, definition_note, explain, shown,
 };
 use crate::violation::describe_claim;
-use crate::wording::statement;
+use crate::wording::{self, statement};
 use fencepost_engines::{
     Bound, Decider, Evidence, Inconclusive, InconclusiveReason, RobustDefinition, Statistics,
 };
@@ -182,16 +182,22 @@ impl<'a> Subject<'a> {
         format!("{what} {preposition}")
     }
 
-    /// Formats the position of a place: `:14`, or `:14:7` if its line has several places.
+    /// Formats the position of a place: `:14`, or `:14:7` if its line has several places. In an
+    /// included file: `lock.h:14`.
     fn spot(&self, place: &Place) -> String {
-        let span = |place: &Place| self.program().label(place.label).span;
+        let program = self.program();
+        let span = |place: &Place| program.label(place.label).span;
         let own = span(place);
-        let alike = |other: &&Place| other.order.is_some() == place.order.is_some();
-        let mut places = self.program().places.iter().filter(alike).map(span);
+        let path = |place: &Place| program.included.get(&place.label);
+        let alike = |other: &&Place| {
+            other.order.is_some() == place.order.is_some() && path(other) == path(place)
+        };
+        let mut places = program.places.iter().filter(alike).map(span);
         let shares_line = places.any(|other| other.line == own.line && other.column != own.column);
+        let line = wording::place(program, place.label);
         match shares_line && !self.fences.located_by_thread {
-            true => format!(":{}:{}", own.line, own.column),
-            false => format!(":{}", own.line),
+            true => format!("{line}:{}", own.column),
+            false => line,
         }
     }
 
@@ -450,8 +456,8 @@ pub fn fences(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
 pub fn orderings(subject: &Subject<'_>, constraints: &Constraints) -> String {
     let Constraints { fewest, models, complete, states, edges, bound } = constraints;
     let side = |label| {
-        let info = subject.program().label(label);
-        format!(":{} `{}`", info.span.line, statement(subject.program(), label, MAX_STATEMENT))
+        let line = wording::place(subject.program(), label);
+        format!("{line} `{}`", statement(subject.program(), label, MAX_STATEMENT))
     };
     let bound = bound.map_or(String::new(), |n| format!(", at most {n} accesses pending"));
     let figures = format!("{}, {}{bound}", counted(*states, "state"), counted(*edges, "step"));
@@ -510,7 +516,7 @@ pub fn redundant(subject: &Subject<'_>, placement: &Placement) -> String {
     for (place, own, left) in subject.redundant(placement) {
         let label = subject.program().place(place).label;
         let info = subject.program().label(label);
-        let line = info.span.line;
+        let line = wording::place(subject.program(), label);
         let thread = if subject.fences.located_by_thread {
             format!("in {} ", printable(&info.function))
         } else {
@@ -524,7 +530,7 @@ pub fn redundant(subject: &Subject<'_>, placement: &Placement) -> String {
         } else {
             format!("becomes {}", subject.kinds_text(left))
         };
-        writeln!(text, "  :{line}  `{own_text}` {thread}{verdict}")
+        writeln!(text, "  {line}  `{own_text}` {thread}{verdict}")
             .expect("writing to a string cannot fail");
     }
     text

@@ -9,7 +9,7 @@ use fencepost_engines::{Inconclusive, RobustDefinition, Statistics};
 use fencepost_infer::constraint::Constraint;
 use fencepost_infer::fence_costs::FenceKind;
 use fencepost_infer::repair::{Constraints, Inference, Repair, Sufficiency, Unrepairable};
-use fencepost_ir::{Atom, Barrier, FenceKinds, PlaceId, Placement};
+use fencepost_ir::{Atom, Barrier, FenceKinds, Label, PlaceId, Placement};
 use fencepost_models::ModelSpec;
 use serde::Serialize;
 
@@ -58,6 +58,10 @@ pub struct InferReport {
     pub redundant: Vec<RedundantRecord>,
     /// The recommended change, as a unified diff.
     pub diff: String,
+    /// The folder in which `patch -p1` applies the diff, if it is not the current one.
+    pub diff_folder: Option<String>,
+    /// The names of the files that the change concerns.
+    pub changed_files: Vec<String>,
     /// The verdict for each client.
     pub clients: Vec<ClientRecord>,
     /// The number of placements tried before the last one.
@@ -66,8 +70,11 @@ pub struct InferReport {
     pub seconds: f64,
     /// The CPU time of all threads in seconds. None if it is unknown.
     pub cpu_seconds: Option<f64>,
-    /// The path of the repaired source, if it was written.
+    /// The path of the repaired source, if it was written. The first path if several files were
+    /// written.
     pub written: Option<String>,
+    /// The paths of all files that were written.
+    pub written_files: Vec<String>,
     /// The path of the certificate of optimality, if it was written.
     pub certificate: Option<String>,
     /// The violation that no fence prevents.
@@ -116,7 +123,7 @@ pub struct PlacementRecord {
 /// A fence and its position.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FenceRecord {
-    /// The file name, as given by the user.
+    /// The file name, as given by the user, or the name of an included file.
     pub file: String,
     /// The line of the following statement in the original source, from 1.
     pub line: u32,
@@ -192,6 +199,8 @@ pub struct OrderingRecord {
 /// A statement of the source.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct StatementRecord {
+    /// The file name, as given by the user, or the name of an included file.
+    pub file: String,
     /// The line, from 1.
     pub line: u32,
     /// The column, from 1.
@@ -208,6 +217,7 @@ impl ConstraintsRecord {
         let side = |label| {
             let info = program.label(label);
             StatementRecord {
+                file: file_of(subject, label),
                 line: info.span.line,
                 column: info.span.column,
                 text: info.text.clone(),
@@ -252,6 +262,8 @@ pub struct ViolationRecord {
 /// A fence of the original source that is redundant or too strong.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct RedundantRecord {
+    /// The file name, as given by the user, or the name of an included file.
+    pub file: String,
     /// The line, from 1.
     pub line: u32,
     /// The column, from 1.
@@ -295,8 +307,12 @@ pub struct ReportExtras {
     pub seconds: f64,
     /// The CPU time in seconds. None if it is unknown.
     pub cpu_seconds: Option<f64>,
-    /// The path of the repaired source, if it was written.
-    pub written: Option<String>,
+    /// The names of the files that the repair changes.
+    pub changed_files: Vec<String>,
+    /// The folder in which the diff applies, if it is not the current one.
+    pub diff_folder: Option<String>,
+    /// The paths of the files that were written.
+    pub written_files: Vec<String>,
     /// The path of the certificate of optimality, if it was written.
     pub certificate: Option<String>,
     /// The paths of stored traces: one for each fence, or one for an unrepairable program.
@@ -327,11 +343,14 @@ impl InferReport {
             constraints: None,
             redundant: Vec::new(),
             diff: String::new(),
+            diff_folder: None,
+            changed_files: Vec::new(),
             clients: Vec::new(),
             rounds: 0,
             seconds: 0.0,
             cpu_seconds: None,
             written: None,
+            written_files: Vec::new(),
             certificate: None,
             violation: None,
             errors,
@@ -352,9 +371,12 @@ impl InferReport {
         report.engine = subject.engine.into();
         report.definition = subject.definition.map(RobustDefinition::name);
         report.diff.clone_from(&extras.diff);
+        report.diff_folder.clone_from(&extras.diff_folder);
+        report.changed_files.clone_from(&extras.changed_files);
         report.seconds = rounded(extras.seconds);
         report.cpu_seconds = extras.cpu_seconds.map(rounded);
-        report.written.clone_from(&extras.written);
+        report.written = extras.written_files.first().cloned();
+        report.written_files.clone_from(&extras.written_files);
         report.certificate.clone_from(&extras.certificate);
         let clients = |open: &[(usize, Inconclusive)], figures: &[Statistics]| {
             let all = 0..subject.problems.len();
@@ -449,8 +471,10 @@ fn placements(
 fn redundant(subject: &Subject<'_>, placement: &Placement) -> Vec<RedundantRecord> {
     let program = &subject.problems[0].program;
     let record = |(place, own, left): (PlaceId, FenceKinds, FenceKinds)| {
-        let info = program.label(program.place(place).label);
+        let label = program.place(place).label;
+        let info = program.label(label);
         RedundantRecord {
+            file: file_of(subject, label),
             line: info.span.line,
             column: info.span.column,
             kind: own.listed(),
@@ -461,13 +485,19 @@ fn redundant(subject: &Subject<'_>, placement: &Placement) -> Vec<RedundantRecor
     subject.redundant(placement).into_iter().map(record).collect()
 }
 
+/// Returns the name of the file of a label.
+fn file_of(subject: &Subject<'_>, label: Label) -> String {
+    let included = &subject.problems[0].program.included;
+    included.get(&label).map_or(subject.file, String::as_str).into()
+}
+
 impl FenceRecord {
     fn new(subject: &Subject<'_>, atom: Atom) -> Self {
         let program = &subject.problems[0].program;
         let place = program.place(atom.place);
         let info = program.label(place.label);
         FenceRecord {
-            file: subject.file.into(),
+            file: file_of(subject, place.label),
             line: info.span.line,
             column: info.span.column,
             kind: match atom.barrier {
@@ -494,7 +524,7 @@ impl FenceRecord {
 }
 
 impl ViolationRecord {
-    fn new(shown: &FencedRun<'_>, trace_file: Option<String>) -> Self {
+    pub(crate) fn new(shown: &FencedRun<'_>, trace_file: Option<String>) -> Self {
         let trace_rows = shown.trace_rows();
         let evidence = shown.evidence;
         let trace = (trace_rows.as_ref())

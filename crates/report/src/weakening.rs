@@ -6,7 +6,7 @@
 use crate::paint::{Paint, counted, printable};
 use crate::repair::{FencedRun, MAX_STATEMENT};
 use crate::verdict_line::{explain, shown};
-use crate::wording::statement;
+use crate::wording::{self, statement};
 use fencepost_infer::weaken::{WeakViolation, WeakenAnswer, Weakenings};
 use fencepost_ir::{FenceKinds, Place, PlaceId, Placement, Problem, WrittenFences, placement};
 use fencepost_models::ModelSpec;
@@ -26,6 +26,10 @@ pub struct WeakenSubject<'a> {
 /// An order or a fence of the original, and what a weakening leaves of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WeakenedPart {
+    /// The name of the file.
+    pub file: String,
+    /// The file and the line as text: `:7`, or `lock.h:7` in an included file.
+    pub place: String,
     /// The line in the original source, from 1.
     pub line: u32,
     /// The column, from 1.
@@ -34,8 +38,8 @@ pub struct WeakenedPart {
     pub what: &'static str,
     /// The order or the fence in the original source.
     pub from: String,
-    /// The weaker order or fence; `removed` for a fence that is not needed.
-    pub to: String,
+    /// What is left of it; none for a fence that is not needed.
+    pub to: Option<String>,
     /// The access or the fence, as the source writes it.
     pub text: String,
     /// The function or thread template.
@@ -45,11 +49,12 @@ pub struct WeakenedPart {
 impl WeakenedPart {
     /// Whether the part can be weaker.
     pub fn is_weaker(&self) -> bool {
-        self.from != self.to
+        self.to.as_ref() != Some(&self.from)
     }
 
     fn change(&self) -> String {
-        if self.is_weaker() { format!("{} -> {}", self.from, self.to) } else { self.from.clone() }
+        let to = self.to.as_deref().unwrap_or("removed");
+        if self.is_weaker() { format!("{} -> {to}", self.from) } else { self.from.clone() }
     }
 }
 
@@ -62,20 +67,22 @@ impl WeakenSubject<'_> {
             let id = PlaceId::from_index(at);
             let (what, from, to) = if let Some(site) = &place.order {
                 let left = orders.get(&id).copied().unwrap_or_default();
-                let to = site.choice(left).map_or("", |choice| &choice.name);
-                (site.what, site.written_choice().name.clone(), to.into())
+                let to = site.choice(left).map(|choice| choice.name.clone());
+                (site.what, site.written_choice().name.clone(), to)
             } else {
                 let (own, _) = place.written?;
                 let left = fences.get(&id).map_or(FenceKinds::default(), |(kinds, _)| *kinds);
                 let is_removed = left == FenceKinds::default();
-                let to = if is_removed { "removed".into() } else { left.listed() };
-                ("fence", own.listed(), to)
+                ("fence", own.listed(), (!is_removed).then(|| left.listed()))
             };
             let info = program.label(place.label);
+            let included = program.included.get(&place.label);
+            let file = included.map_or(self.file, String::as_str).into();
             let (line, column, function) =
                 (info.span.line, info.span.column, info.function.clone());
             let text = statement(program, place.label, MAX_STATEMENT);
-            Some(WeakenedPart { line, column, what, from, to, text, function })
+            let place = wording::place(program, place.label);
+            Some(WeakenedPart { file, place, line, column, what, from, to, text, function })
         };
         program.places.iter().enumerate().filter_map(part).collect()
     }
@@ -171,7 +178,7 @@ pub fn parts(subject: &WeakenSubject<'_>, found: &Weakenings) -> String {
         .map(|part| {
             let stays = if part.is_weaker() { "" } else { "stays: " };
             [
-                format!(":{}", part.line),
+                part.place.clone(),
                 part.what.into(),
                 format!("{stays}{}", part.change()),
                 format!("`{}` in {}", part.text, printable(&part.function)),
@@ -195,7 +202,7 @@ pub fn others(subject: &WeakenSubject<'_>, found: &Weakenings) -> String {
         let parts = subject.parts(left);
         let weaker = parts.iter().filter(|part| part.is_weaker());
         let weaker: Vec<String> =
-            weaker.map(|part| format!(":{} {} {}", part.line, part.what, part.change())).collect();
+            weaker.map(|part| format!("{} {} {}", part.place, part.what, part.change())).collect();
         writeln!(text, "maximal weakening {}: {}", at + 1, weaker.join(", "))
             .expect("writing to a string cannot fail");
     }
@@ -211,9 +218,9 @@ pub fn traces(subject: &WeakenSubject<'_>, found: &Weakenings, paint: Paint) -> 
     let mut text = String::new();
     for (at, (atom, violation)) in found.needs.iter().enumerate() {
         let place = program.place(atom.place);
-        let info = program.label(place.label);
+        let line = wording::place(program, place.label);
         let what = statement(program, place.label, MAX_STATEMENT);
-        let name = format!("trace {}: with a weaker `{what}` (:{})", at + 1, info.span.line);
+        let name = format!("trace {}: with a weaker `{what}` ({line})", at + 1);
         let picture = match violation {
             Some(violation) => subject.run(violation).picture(&name, paint),
             None => format!("{name}: no answer within the limits\n"),

@@ -5,10 +5,19 @@ use fencepost_ir::{BinOp, CasResult, Label, Loc, Op, Program, Reg, ThreadId, Upd
 use fencepost_models::replay::{AnnotatedEvent, PendingAccess};
 use fencepost_models::{Event, EventKind, Source};
 
-/// Formats the line of a statement: `:7`.
+/// Formats the line of a statement: `:7`, or `lock.h:7` in an included file.
 pub fn place(program: &Program, label: Label) -> String {
-    let file = program.included.get(&label).map_or(String::new(), |file| printable(file));
-    format!("{file}:{}", program.label(label).span.line)
+    format!("{}:{}", file(program, label), program.label(label).span.line)
+}
+
+/// Returns the name of the included file of a statement, without its folders if it is the only file
+/// of that name. Returns an empty text for the main file.
+pub fn file(program: &Program, label: Label) -> String {
+    let Some(path) = program.included.get(&label) else { return String::new() };
+    let short = |path: &str| path.rsplit('/').next().map(String::from);
+    let name = short(path);
+    let is_alone = program.included.values().all(|other| other == path || short(other) != name);
+    printable(name.as_deref().filter(|_| is_alone).unwrap_or(path))
 }
 
 /// Returns the source text of a statement, clipped to `max` characters.

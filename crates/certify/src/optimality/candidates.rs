@@ -36,8 +36,11 @@ impl Candidates {
         }
         let program = &problem.program;
         let is_allowed = |place: &PlaceId| {
-            let info = program.label(program.place(*place).label);
-            !header.forbidden_lines.contains(&info.span.line)
+            let label = program.place(*place).label;
+            let info = program.label(label);
+            // The lines are those of the main file.
+            let is_included = program.included.contains_key(&label);
+            (is_included || !header.forbidden_lines.contains(&info.span.line))
                 && (header.only_in.is_empty() || header.only_in.contains(&info.function))
         };
         let places: Vec<PlaceId> =

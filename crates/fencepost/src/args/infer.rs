@@ -83,7 +83,7 @@ pub(crate) struct Infer {
         long,
         conflicts_with_all = [
             "strengthen", "from_scratch", "method", "fences", "cost", "all", "forbid", "only_in",
-            "certificate", "accept_bounded", "trace_dir", "dot", "format",
+            "certificate", "accept_bounded", "trace_dir", "dot",
         ]
     )]
     pub(crate) weaken: bool,
@@ -93,7 +93,7 @@ pub(crate) struct Infer {
     #[arg(long)]
     pub(crate) from_scratch: bool,
 
-    /// Put no fence before the statements on this line; repeatable
+    /// Put no fence before the statements on this line of the named file; repeatable
     #[arg(long, value_name = "LINE", value_delimiter = ',')]
     pub(crate) forbid: Vec<u32>,
 
@@ -117,7 +117,7 @@ pub(crate) struct Infer {
     #[arg(long, value_name = "FILE")]
     pub(crate) clients: Option<PathBuf>,
 
-    /// Write the fences into the program file itself
+    /// Write the fences into the program file itself, and into the files that it includes
     #[arg(long, short)]
     pub(crate) write: bool,
 

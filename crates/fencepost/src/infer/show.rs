@@ -9,7 +9,7 @@ use fencepost_models::ModelSpec;
 use fencepost_report::diff;
 use fencepost_report::explanation;
 use fencepost_report::out_of_reach::out_of_reach;
-use fencepost_report::paint::counted;
+use fencepost_report::paint::{counted, printable};
 use fencepost_report::repair::{self, Subject};
 use fencepost_report::repair_json::ReportExtras;
 
@@ -110,6 +110,7 @@ fn show_repair(
     }
     if !extras.diff.is_empty() {
         text.push_str(&format!("\n{}", diff::painted(&extras.diff, paint)));
+        text.push_str(&files_note(subject.file, extras));
     }
     let placement = &repair.placements[0];
     if !job.quiet {
@@ -140,6 +141,26 @@ fn show_repair(
     }
 }
 
+/// Returns the line that names the files that were written.
+pub(super) fn written_line(files: &[String]) -> String {
+    format!("\nwritten to {}\n", files.join(", "))
+}
+
+/// Returns a note on the files that a diff changes and on the folder in which it applies, unless
+/// it changes only the named file, in the current folder.
+pub(super) fn files_note(named: &str, extras: &ReportExtras) -> String {
+    let mut text = String::new();
+    let files: Vec<String> = extras.changed_files.iter().map(|file| printable(file)).collect();
+    if files.iter().any(|file| file != named) {
+        let count = counted(files.len() as u64, "file");
+        text.push_str(&format!("\nthe change concerns {count}: {}\n", files.join(", ")));
+    }
+    if let Some(folder) = &extras.diff_folder {
+        text.push_str(&format!("\nthe names in the diff are relative to {folder}\n"));
+    }
+    text
+}
+
 /// Returns what was written, or why nothing was.
 fn written(
     job: &Job,
@@ -148,15 +169,15 @@ fn written(
     is_unwritable: bool,
 ) -> String {
     let writes = job.write || job.output.is_some();
-    let mut text = match &extras.written {
-        Some(path) => format!("\nwritten to {path}\n"),
-        None if is_unwritable => "\nnothing written: the file cannot be written\n".into(),
-        None if writes && !repaired.is_accepted(job.accept_bounded) => {
+    let mut text = match &extras.written_files[..] {
+        [] if is_unwritable => "\nnothing written: the file cannot be written\n".into(),
+        files @ [_, ..] => written_line(files),
+        [] if writes && !repaired.is_accepted(job.accept_bounded) => {
             let hint = "--accept-bounded accepts fences that are verified only up to a bound";
             format!("\nnothing written: {hint}\n")
         }
-        None if writes => "\nnothing written: the program is unchanged\n".into(),
-        None => String::new(),
+        [] if writes => "\nnothing written: the program is unchanged\n".into(),
+        [] => String::new(),
     };
     if let Some(path) = &extras.certificate {
         text.push_str(&format!("\ncertificate: {path}\n"));

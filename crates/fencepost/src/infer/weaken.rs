@@ -1,16 +1,19 @@
 //! `fencepost infer --weaken`: which orders and fences are stronger than the models need.
 
 use super::prepare::{Input, option_error};
-use super::{Job, report_error};
+use super::show::{files_note, written_line};
+use super::write::{Written, write};
+use super::{Job, file_names, report_error};
+use crate::args::Format;
 use crate::exit::Exit;
 use crate::guard::catch_panic_while;
-use crate::input;
 use crate::output::Output;
 use crate::session::{ProgressObserver, Session};
-use crate::store::replace;
 use fencepost::Weakened;
 use fencepost_infer::weaken::WeakenAnswer;
 use fencepost_report::models::coverage_note;
+use fencepost_report::repair_json::ReportExtras;
+use fencepost_report::weakening_json::WeakenReport;
 use fencepost_report::{diff, weakening};
 
 /// Finds the maximal weakenings under all models of a job.
@@ -31,27 +34,66 @@ pub(super) fn run(
         Ok(Ok(weakened)) => weakened,
         Ok(Err(error)) => {
             let (option, message) = option_error(&error);
-            report_error(option, message, output);
+            let error = report_error(option, message, output);
+            if job.format == Format::Json {
+                let (name, models) = (input.source.name(), job.models.clone());
+                let version = env!("CARGO_PKG_VERSION");
+                output.json(&WeakenReport::unusable(version, name, models, vec![error]));
+            }
             return Exit::Unusable;
         }
         Err(_) => return Exit::Internal,
     };
-    show(job, &weakened, output);
-    let exit = match weakened.answer() {
+    let changes = weakened.changes();
+    let Written { files, error } =
+        changes.map(|changes| write(job, input, changes, output)).unwrap_or_default();
+    let extras = ReportExtras {
+        version: env!("CARGO_PKG_VERSION").into(),
+        seconds: weakened.seconds(),
+        cpu_seconds: weakened.cpu_seconds(),
+        diff: weakened.diff().into(),
+        diff_folder: weakened.diff_folder().map(String::from),
+        changed_files: changes.map(file_names).unwrap_or_default(),
+        written_files: files,
+        ..ReportExtras::default()
+    };
+    let mut exit = match weakened.answer() {
         WeakenAnswer::Found(_) => Exit::Success,
         WeakenAnswer::Violated(_) => Exit::Violated,
         WeakenAnswer::Undecided { .. } | WeakenAnswer::Stopped(_) => Exit::Inconclusive,
     };
-    exit.combine(write(job, input, &weakened, output))
+    if error.is_some() {
+        exit = exit.combine(Exit::Unusable);
+    }
+    match job.format {
+        Format::Json => {
+            let mut report = weakened.report(&extras);
+            report.errors.extend(error);
+            output.json(&report);
+        }
+        Format::Text => {
+            show(job, &weakened, &extras, output);
+            let writes = job.write || job.output.is_some();
+            match &extras.written_files[..] {
+                [] if writes && error.is_none() => {
+                    output.print("\nnothing written: the program is unchanged\n");
+                }
+                [] => {}
+                files => output.print(&written_line(files)),
+            }
+        }
+    }
+    exit
 }
 
-fn show(job: &Job, weakened: &Weakened, output: &mut Output) {
+fn show(job: &Job, weakened: &Weakened, extras: &ReportExtras, output: &mut Output) {
     let (subject, paint) = (&weakened.subject(), output.paint);
     let mut text = weakening::headline(subject, weakened.answer(), paint);
     match weakened.answer() {
         WeakenAnswer::Found(found) => {
             if !weakened.diff().is_empty() {
                 text.push_str(&format!("\n{}", diff::painted(weakened.diff(), paint)));
+                text.push_str(&files_note(subject.file, extras));
             }
             let parts = weakening::parts(subject, found);
             if !job.quiet && !parts.is_empty() {
@@ -76,26 +118,4 @@ fn show(job: &Job, weakened: &Weakened, output: &mut Output) {
     }
     text.extend(subject.models.iter().find_map(coverage_note));
     output.print(&text);
-}
-
-/// Writes the weaker text if an option requests it.
-fn write(job: &Job, input: &Input, weakened: &Weakened, output: &mut Output) -> Exit {
-    let in_place = input.path.as_ref().filter(|_| job.write);
-    let Some(path) = job.output.as_ref().or(in_place) else { return Exit::Success };
-    let changed = weakened.text().filter(|text| !job.write || *text != input.source.text());
-    let Some(text) = changed else {
-        output.print("\nnothing written: the program is unchanged\n");
-        return Exit::Success;
-    };
-    let name = input::display_path(path);
-    match replace(path, text.as_bytes()) {
-        Ok(()) => {
-            output.print(&format!("\nwritten to {name}\n"));
-            Exit::Success
-        }
-        Err(error) => {
-            report_error(&name, format!("cannot write {name}: {error}"), output);
-            Exit::Unusable
-        }
-    }
 }

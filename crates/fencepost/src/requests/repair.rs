@@ -11,12 +11,13 @@ pub use error::RepairError;
 
 use super::Control;
 use super::check::EngineChoice;
+use super::file_diff::FileDiff;
 use crate::search::{Elapsed, SearchOptions};
 use crate::source::Source;
 use fencepost_engines::robust::{RobustDefinition, RobustMethod};
 use fencepost_engines::{Engine, Explicit, Task, Verdict};
 use fencepost_frontends::litmus::forbid::{forbid, forbid_in_text};
-use fencepost_frontends::repair::LoweredSource;
+use fencepost_frontends::repair::{Changes, LoweredSource};
 use fencepost_frontends::{EditError, FenceSyntax};
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::fence_costs::{FenceCosts, FenceKind};
@@ -76,7 +77,7 @@ pub struct RepairOptions {
     pub strengthen: Option<OrderCosts>,
     /// Whether to reconsider the fences that are already in the program.
     pub from_scratch: bool,
-    /// Lines before which no fence may be placed.
+    /// Lines of the main file before which no fence may be placed.
     pub forbidden_lines: Vec<u32>,
     /// Functions in which fences may be placed. Empty means all.
     pub only_in: Vec<String>,
@@ -155,7 +156,8 @@ impl<'s> Repair<'s> {
             self.source.programs_to_repair()
         };
         check_repairable(&problems)?;
-        let fences = self.source.frontend().fences(self.source.text());
+        let source = &self.source;
+        let fences = source.frontend().fences(source.text(), &source.request());
         if let Method::Fixpoint(Some((domain, k))) = self.repair.method
             && self.model.abstracted(domain, k, true).is_none()
         {
@@ -244,9 +246,11 @@ fn restrictions(
     problems: &[Problem],
 ) -> Result<Restrictions, RepairError> {
     let program = &problems[0].program;
-    let places = program.places.iter().map(|place| program.label(place.label));
-    let lines: BTreeSet<u32> = places.clone().map(|info| info.span.line).collect();
-    let functions: BTreeSet<&str> = places.map(|info| info.function.as_str()).collect();
+    let labels = program.places.iter().map(|place| place.label);
+    let functions = labels.clone().map(|label| program.label(label).function.as_str());
+    let functions: BTreeSet<&str> = functions.collect();
+    let in_main_file = labels.filter(|label| !program.included.contains_key(label));
+    let lines: BTreeSet<u32> = in_main_file.map(|label| program.label(label).span.line).collect();
     if let Some(line) = options.forbidden_lines.iter().find(|line| !lines.contains(line)) {
         let known = join_first(lines.iter().map(u32::to_string));
         return Err(RepairError::NoPlace { line: *line, known });
@@ -306,12 +310,10 @@ impl<'s> PreparedRepair<'s> {
             Method::Lazy => lazy::infer(query, budget),
             Method::Fixpoint(_) => fixpoint_inference::infer(query, budget),
         });
-        let text = self.repaired_text(&inference, engine.as_ref());
-        let name = self.request.source.name();
-        let before = self.request.source.text();
-        let diff = text.as_ref().map(|text| diff::unified(name, before, text)).unwrap_or_default();
+        let changes = self.changes(&inference, engine.as_ref());
+        let diff = changes.as_ref().map(FileDiff::new).unwrap_or_default();
         let engine = engine.name();
-        Repaired { prepared: self, inference, text, diff, elapsed, engine }
+        Repaired { prepared: self, inference, changes, diff, elapsed, engine }
     }
 
     fn query<'q>(&'q self, engine: &'q (dyn Engine + Sync)) -> Query<'q> {
@@ -340,8 +342,8 @@ impl<'s> PreparedRepair<'s> {
         }
     }
 
-    /// Returns the repaired text after checking that it compiles to the verified program.
-    fn repaired_text(&self, inference: &Inference, engine: &dyn Engine) -> Option<String> {
+    /// Returns the changed files after checking that they compile to the verified program.
+    fn changes(&self, inference: &Inference, engine: &dyn Engine) -> Option<Changes> {
         let Inference::Repaired(repair) = inference else { return None };
         let Repair { options, control, model, .. } = &self.request;
         let repaired = self.original().repair(&repair.placements[0], self.candidates.written);
@@ -358,7 +360,7 @@ impl<'s> PreparedRepair<'s> {
             };
             assert!(holds, "the repaired text has the verdict of the repaired program");
         }
-        Some(repaired.text)
+        Some(repaired.changes)
     }
 }
 
@@ -367,8 +369,8 @@ impl<'s> PreparedRepair<'s> {
 pub struct Repaired<'s> {
     prepared: PreparedRepair<'s>,
     inference: Inference,
-    text: Option<String>,
-    diff: String,
+    changes: Option<Changes>,
+    diff: FileDiff,
     elapsed: Elapsed,
     engine: &'static str,
 }
@@ -390,14 +392,25 @@ impl Repaired<'_> {
         &self.inference
     }
 
-    /// Returns the repaired text, if there is a repair.
+    /// Returns the repaired text of the main file, if there is a repair.
     pub fn text(&self) -> Option<&str> {
-        self.text.as_deref()
+        let changes = self.changes.as_ref()?;
+        Some(changes.main_text(self.prepared.request.source.text()))
     }
 
-    /// Returns the change as a unified diff, or an empty text.
+    /// Returns the files that the repair changes, if there is a repair.
+    pub fn changes(&self) -> Option<&Changes> {
+        self.changes.as_ref()
+    }
+
+    /// Returns the change as a unified diff with a section for each file, or an empty text.
     pub fn diff(&self) -> &str {
-        &self.diff
+        &self.diff.text
+    }
+
+    /// Returns the folder in which `patch -p1` applies the diff, if it is not the current one.
+    pub fn diff_folder(&self) -> Option<&str> {
+        self.diff.folder.as_deref()
     }
 
     /// Returns the duration of the inference in seconds.
@@ -482,7 +495,7 @@ impl Repaired<'_> {
     /// Returns the headline and the diff as text.
     pub fn summary(&self, paint: Paint) -> String {
         let head = repair::headline(&self.subject(), &self.inference, paint);
-        format!("{head}{}", diff::painted(&self.diff, paint))
+        format!("{head}{}", diff::painted(&self.diff.text, paint))
     }
 
     /// Returns the report for JSON output.
@@ -518,22 +531,32 @@ impl Repaired<'_> {
         let run = |(problem, placement, model): (Option<usize>, Placement, ModelSpec)| {
             let problem = problem?;
             let original = self.prepared.original();
-            let text = original.insert_placement(&placement, self.prepared.candidates.written);
-            let text = text.expect(STILL_COMPILES);
+            let changes = original.insert_placement(&placement, self.prepared.candidates.written);
+            let mut changes = changes.expect(STILL_COMPILES);
             // The condition of the stored litmus test must forbid the outcome of the run.
-            let forbidding = self.prepared.condition.as_ref().and_then(|_| forbid_in_text(&text));
-            let file = self.trace_file(&forbidding.unwrap_or(text), problem, &model)?;
+            let source = &self.prepared.request.source;
+            let text = changes.main_text(source.text());
+            let forbidding = self.prepared.condition.as_ref().and_then(|_| forbid_in_text(text));
+            if let Some(text) = forbidding {
+                changes = changes.with_main_text((source.name(), source.text()), text);
+            }
+            let file = self.trace_file(&changes, problem, &model)?;
             let client = self.prepared.problems[problem].name.clone();
             Some(PreventedRun { client, model, file })
         };
         violations.into_iter().map(run).collect()
     }
 
-    /// Returns the trace of a violation of `text`. Searches for it again, because the programs with
+    /// Returns the trace of a violation of the source with changes. Searches for it again, because the programs with
     /// places differ from the program that the stored source compiles to.
-    fn trace_file(&self, text: &str, problem: usize, model: &ModelSpec) -> Option<TraceFile> {
+    fn trace_file(
+        &self,
+        changes: &Changes,
+        problem: usize,
+        model: &ModelSpec,
+    ) -> Option<TraceFile> {
         let Repair { source, options, control, .. } = &self.prepared.request;
-        let compiled: Result<Vec<Problem>, EditError> = self.prepared.original().compile(text);
+        let compiled: Result<Vec<Problem>, EditError> = self.prepared.original().compile(changes);
         let compiled = compiled.expect(STILL_COMPILES).swap_remove(problem);
         let required = compiled.clone().with_requirements_of(&self.prepared.problems[problem]);
         let task = Task { problem: &required, model };
@@ -546,12 +569,12 @@ impl Repaired<'_> {
         let message = describe_claim(&compiled, claim_of_run(&rows)?, Some(&rows));
         let file = TraceFile::new(
             env!("CARGO_PKG_VERSION"),
-            (source.name(), text),
+            (source.name(), changes.main_text(source.text())),
             (model, settings.reductions),
             &rows,
             message,
         );
-        Some(TraceFile { preprocessing: source.preprocessing().clone(), ..file })
+        Some(TraceFile { preprocessing: source.changed_preprocessing(changes), ..file })
     }
 }
 

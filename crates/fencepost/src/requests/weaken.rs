@@ -5,16 +5,18 @@
 
 use super::Control;
 use super::check::EngineChoice;
+use super::file_diff::FileDiff;
 use super::repair::{RepairError, check_repairable};
-use crate::search::SearchOptions;
+use crate::search::{Elapsed, SearchOptions};
 use crate::source::Source;
 use fencepost_engines::{Engine, Task, Verdict};
-use fencepost_frontends::repair::LoweredSource;
+use fencepost_frontends::repair::{Changes, LoweredSource};
 use fencepost_infer::weaken::{WeakenAnswer, WeakenQuery, parts_of_original, weaken};
 use fencepost_ir::{FenceKinds, Problem, WrittenFences};
 use fencepost_models::ModelSpec;
-use fencepost_report::diff;
+use fencepost_report::repair_json::ReportExtras;
 use fencepost_report::weakening::WeakenSubject;
+use fencepost_report::weakening_json::WeakenReport;
 
 /// A request for weaker orders and fences.
 ///
@@ -71,7 +73,8 @@ impl<'s> Weaken<'s> {
     pub fn run(self) -> Result<Weakened, RepairError> {
         let (problems, _) = self.source.programs_to_repair();
         check_repairable(&problems)?;
-        let fences = self.source.frontend().fences(self.source.text());
+        let source = &self.source;
+        let fences = source.frontend().fences(source.text(), &source.request());
         let kinds: Vec<FenceKinds> = fences.default_fences().map(|fence| fence.kinds).collect();
         let parts = parts_of_original(&problems[0].program, &self.models, &kinds);
         let engine = self.verifier.engine();
@@ -82,22 +85,21 @@ impl<'s> Weaken<'s> {
             engine: engine.as_ref(),
             settings: self.options.settings,
         };
-        let (answer, _) = self.control.run(&self.options, |budget| weaken(query, budget));
-        let text = self.weaker_text(&answer, &problems, engine.as_ref());
-        let diff =
-            text.as_deref().map(|text| diff::unified(self.source.name(), self.source.text(), text));
-        let diff = diff.unwrap_or_default();
-        Ok(Weakened { source: self.source, models: self.models, problems, answer, text, diff })
+        let (answer, elapsed) = self.control.run(&self.options, |budget| weaken(query, budget));
+        let changes = self.changes(&answer, &problems, engine.as_ref());
+        let diff = changes.as_ref().map(FileDiff::new).unwrap_or_default();
+        let (source, models) = (self.source, self.models);
+        Ok(Weakened { source, models, problems, answer, changes, diff, elapsed })
     }
 
-    /// Returns the text of the first weakening after checking that it compiles to the verified
-    /// program.
-    fn weaker_text(
+    /// Returns the files that the first weakening changes, after checking that they compile to the
+    /// verified program.
+    fn changes(
         &self,
         answer: &WeakenAnswer,
         problems: &[Problem],
         engine: &dyn Engine,
-    ) -> Option<String> {
+    ) -> Option<Changes> {
         let WeakenAnswer::Found(found) = answer else { return None };
         let original = LoweredSource {
             frontend: self.source.frontend(),
@@ -118,7 +120,7 @@ impl<'s> Weaken<'s> {
                 assert!(holds, "the weaker text has the verdict of the weaker program");
             }
         }
-        Some(weaker.text)
+        Some(weaker.changes)
     }
 }
 
@@ -129,8 +131,9 @@ pub struct Weakened {
     models: Vec<ModelSpec>,
     problems: Vec<Problem>,
     answer: WeakenAnswer,
-    text: Option<String>,
-    diff: String,
+    changes: Option<Changes>,
+    diff: FileDiff,
+    elapsed: Elapsed,
 }
 
 impl Weakened {
@@ -139,14 +142,39 @@ impl Weakened {
         &self.answer
     }
 
-    /// Returns the text of the first maximal weakening.
+    /// Returns the text of the main file of the first maximal weakening.
     pub fn text(&self) -> Option<&str> {
-        self.text.as_deref()
+        Some(self.changes.as_ref()?.main_text(self.source.text()))
     }
 
-    /// Returns the change as a unified diff, or an empty text.
+    /// Returns the files that the first maximal weakening changes.
+    pub fn changes(&self) -> Option<&Changes> {
+        self.changes.as_ref()
+    }
+
+    /// Returns the change as a unified diff with a section for each file, or an empty text.
     pub fn diff(&self) -> &str {
-        &self.diff
+        &self.diff.text
+    }
+
+    /// Returns the folder in which `patch -p1` applies the diff, if it is not the current one.
+    pub fn diff_folder(&self) -> Option<&str> {
+        self.diff.folder.as_deref()
+    }
+
+    /// Returns the duration of the search in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.elapsed.seconds()
+    }
+
+    /// Returns the CPU time of the search in seconds.
+    pub fn cpu_seconds(&self) -> Option<f64> {
+        self.elapsed.cpu_seconds()
+    }
+
+    /// Returns the report for JSON output.
+    pub fn report(&self, extras: &ReportExtras) -> WeakenReport {
+        WeakenReport::new(&self.subject(), &self.answer, extras)
     }
 
     /// Returns the argument for the functions of [`fencepost_report::weakening`].

@@ -7,11 +7,13 @@
 //! | Linux | `smp_mb();` | `smp_wmb();`: store_store; `smp_rmb();`: load_load |
 //! | x86 | `asm volatile("mfence" ::: "memory");` | `sfence`: store_store; `lfence`: acquire |
 //!
-//! A file that already has fences gets more of the same style. Otherwise its accesses decide. GCC's
-//! builtins need no header, so they are the style of files without atomic accesses.
+//! A program that already has fences gets more of the same style. Otherwise its accesses decide.
+//! GCC's builtins need no header, so they are the style of programs without atomic accesses, and of
+//! programs whose files have different styles: a header for one file may come after another file.
 
 use fencepost_ir::FenceKinds;
 
+use super::source_map::{FileKind, SourceMap};
 use crate::fences::{Availability, Fence, FenceSyntax};
 
 /// The style in which a file writes fences.
@@ -50,10 +52,17 @@ const SIGNS: [(&str, Style); 16] = [
 impl Style {
     const ALL: [Style; 4] = [Style::C11, Style::Gcc, Style::Linux, Style::X86];
 
-    /// Determines the style of a source text.
-    pub(super) fn of(source: &str) -> Style {
-        let found = SIGNS.iter().find(|(word, _)| contains_word(source, word));
-        found.map_or(Style::Gcc, |(_, style)| *style)
+    /// Determines the style of a text. Returns `None` for a text without a sign of a style.
+    fn of_text(text: &str) -> Option<Style> {
+        let found = SIGNS.iter().find(|(word, _)| contains_word(text, word));
+        found.map(|(_, style)| *style)
+    }
+
+    /// Determines the style of a program from the texts of its files.
+    fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Style {
+        let mut styles = texts.into_iter().filter_map(Style::of_text);
+        let first = styles.next().unwrap_or(Style::Gcc);
+        if styles.all(|style| style == first) { first } else { Style::Gcc }
     }
 
     fn language(self) -> &'static str {
@@ -95,9 +104,13 @@ impl Style {
     }
 }
 
-/// Returns the fence syntax of a source text.
-pub(super) fn syntax(source: &str) -> FenceSyntax {
-    let style = Style::of(source);
+/// Returns the fence syntax of a program.
+pub(super) fn syntax(sources: &SourceMap) -> FenceSyntax {
+    let users = sources.files().iter().filter(|file| file.kind != FileKind::BuiltIn);
+    syntax_of(Style::of(users.map(|file| &*file.text)))
+}
+
+fn syntax_of(style: Style) -> FenceSyntax {
     let own = style.fences().into_iter().map(|(kinds, text)| Fence::by_default(kinds, text));
     // The source may contain fences of another style.
     let others = Style::ALL.into_iter().filter(|other| *other != style);
@@ -137,15 +150,23 @@ mod tests {
             ("#include \"lock.h\"\nint f(void) { return atomic_load(&x); }", Style::C11),
             ("int smp_mbx;", Style::Gcc),
         ] {
-            assert_eq!(Style::of(text), style, "{text}");
+            assert_eq!(Style::of([text]), style, "{text}");
         }
     }
 
     #[test]
+    fn files_of_different_styles_get_builtins() {
+        let (c11, linux) = ("atomic_int x; int r = atomic_load(&x);", "smp_mb();");
+        assert_eq!(Style::of([c11, "int main(void) {}"]), Style::C11);
+        assert_eq!(Style::of(["int main(void) {}", c11]), Style::C11);
+        assert_eq!(Style::of([c11, linux]), Style::Gcc);
+    }
+
+    #[test]
     fn a_full_fence_of_the_own_style_comes_first() {
-        let texts = syntax("_Atomic int x;").fence(FenceKinds::FULL).expect("a fence");
+        let texts = syntax_of(Style::C11).fence(FenceKinds::FULL).expect("a fence");
         assert_eq!(texts, ["atomic_thread_fence(memory_order_seq_cst);"]);
-        let texts = syntax("smp_wmb();").fence(FenceKinds::STORE_STORE).expect("a fence");
+        let texts = syntax_of(Style::Linux).fence(FenceKinds::STORE_STORE).expect("a fence");
         assert_eq!(texts, ["smp_wmb();"]);
     }
 }

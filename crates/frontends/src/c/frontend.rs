@@ -6,8 +6,11 @@ use super::check::check;
 use super::fences;
 use super::lower::lower;
 use super::parse::parse_unit;
+use super::preprocess::preprocess;
+use super::source_map::{FileKind, SourceMap};
 use super::stack::on_large_stack;
-use crate::edit::{EditError, TextEdit, blocks};
+use crate::edit::blocks::{self, FileText};
+use crate::edit::{EditError, FileEdits};
 use crate::{FenceSyntax, Frontend, Request};
 
 /// The front end for `.c` files.
@@ -32,19 +35,39 @@ impl Frontend for CFrontend {
         compile(source, request, diagnostics).map(|problem| vec![problem])
     }
 
-    fn fences(&self, source: &str) -> FenceSyntax {
-        fences::syntax(source)
+    fn fences(&self, source: &str, request: &Request<'_>) -> FenceSyntax {
+        fences::syntax(&source_map(source, request))
     }
 
     fn insert(
         &self,
         source: &str,
+        request: &Request<'_>,
         program: &Program,
         placement: &Placement,
         written: WrittenFences,
-    ) -> Result<Vec<TextEdit>, EditError> {
-        blocks::insert(&fences::syntax(source), source, program, placement, written)
+    ) -> Result<Vec<FileEdits>, EditError> {
+        let map = source_map(source, request);
+        let syntax = fences::syntax(&map);
+        let mut all = Vec::new();
+        for file in map.files().iter().filter(|file| file.is_editable) {
+            let text = FileText { text: &file.text, start: file.start };
+            let edits = blocks::insert(&syntax, text, program, placement, written)?;
+            let (name, is_main) = (file.name.clone(), file.kind == FileKind::Main);
+            all.push(FileEdits { name, is_main, text: file.text.clone(), edits });
+        }
+        Ok(all)
     }
+}
+
+/// Returns the files of a source, with the offsets that the spans of its program have. The
+/// preprocessor is run again, because a program does not contain the texts of its files.
+fn source_map(source: &str, request: &Request<'_>) -> SourceMap {
+    on_large_stack(|| preprocess(main_name(request), source, &request.preprocessing).map)
+}
+
+fn main_name<'a>(request: &Request<'a>) -> &'a str {
+    if request.name.is_empty() { "main.c" } else { request.name }
 }
 
 /// Compiles a C program. Returns `None` exactly when it reported an error.
@@ -65,8 +88,7 @@ fn compile_on_this_stack(
     diagnostics: &mut Diagnostics,
 ) -> Option<Problem> {
     let mut own = Diagnostics::new();
-    let name = if request.name.is_empty() { "main.c" } else { request.name };
-    let (map, unit) = parse_unit(name, source, &request.preprocessing, &mut own);
+    let (map, unit) = parse_unit(main_name(request), source, &request.preprocessing, &mut own);
     let mut problem = None;
     if !own.has_errors()
         && let Some(program) = check(&unit, &map, &mut own)

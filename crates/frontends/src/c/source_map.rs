@@ -27,6 +27,16 @@ pub struct File {
     pub start: u32,
     /// The kind.
     pub kind: FileKind,
+    /// Whether a repair may change the file: it is a file of the user, and `text` is its text. A
+    /// file that is not UTF-8 is read with replacement characters.
+    pub is_editable: bool,
+}
+
+impl File {
+    /// Returns whether a span is inside of the file.
+    pub fn contains(&self, span: Span) -> bool {
+        self.start <= span.start && span.end as usize <= self.start as usize + self.text.len()
+    }
 }
 
 /// The files of a translation unit, by start.
@@ -44,8 +54,13 @@ impl SourceMap {
         // One offset between files, so that an end never equals the next start.
         let start = self.files.last().map_or(0, |last| last.start as usize + last.text.len() + 1);
         u32::try_from(start + text.len()).ok()?;
+        let is_editable = match kind {
+            FileKind::Main => true,
+            FileKind::Included => !text.contains(char::REPLACEMENT_CHARACTER),
+            FileKind::BuiltIn => false,
+        };
         let (name, text) = (name.into(), text.into());
-        self.files.push(File { name, text, start: start as u32, kind });
+        self.files.push(File { name, text, start: start as u32, kind, is_editable });
         self.inclusions.push(Span { line: 1, column: 1, ..Span::default() });
         Some(self.files.len() - 1)
     }
@@ -59,6 +74,11 @@ impl SourceMap {
     pub fn file(&self, span: Span) -> Option<&File> {
         let after = self.files.partition_point(|file| file.start <= span.start);
         self.files.get(after.checked_sub(1)?)
+    }
+
+    /// Returns whether a repair may change the text of a span.
+    pub fn is_editable(&self, span: Span) -> bool {
+        self.file(span).is_some_and(|file| file.is_editable && file.contains(span))
     }
 
     /// Returns the text of a span, or an empty string if the span is not inside one file.

@@ -20,20 +20,56 @@ use fencepost_ir::{
 use super::{EditError, TextEdit, line_end};
 use crate::fences::FenceSyntax;
 
-/// Computes the edits that insert the barriers of a placement, sorted by position. The edits do not
-/// overlap. Several insertions at the same byte are applied in list order. `program` is the program
-/// lowered from the source, with places.
+/// A file of a source: its text, and the offset of its first byte in the spans of the program.
+#[derive(Clone, Copy, Debug)]
+pub struct FileText<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The offset of the first byte.
+    pub start: u32,
+}
+
+impl FileText<'_> {
+    /// Returns whether an offset is in the file or at its end.
+    fn contains(self, offset: u32) -> bool {
+        offset.checked_sub(self.start).is_some_and(|at| at as usize <= self.text.len())
+    }
+
+    /// Returns a span with offsets into the text.
+    fn own(self, span: Span) -> Span {
+        Span { start: span.start - self.start, end: span.end - self.start, ..span }
+    }
+
+    /// Returns a place with offsets into the text.
+    fn own_place(self, place: &Place) -> Place {
+        let mut place = place.clone();
+        place.offset -= self.start;
+        place.wrap = place.wrap.map(|wrap| self.own(wrap));
+        place.written = place.written.map(|(kinds, span)| (kinds, self.own(span)));
+        for choice in place.order.iter_mut().flat_map(|site| &mut site.choices) {
+            choice.edits.iter_mut().for_each(|(span, _)| *span = self.own(*span));
+        }
+        place
+    }
+}
+
+/// Computes the edits of one file that insert the barriers of a placement, sorted by position. The
+/// edits do not overlap. Several insertions at the same byte are applied in list order. `program` is
+/// the program lowered from the source, with places. The spans of a place are in one file.
 pub fn insert(
     syntax: &FenceSyntax,
-    source: &str,
+    file: FileText<'_>,
     program: &Program,
     placement: &Placement,
     written: WrittenFences,
 ) -> Result<Vec<TextEdit>, EditError> {
+    let source = file.text;
     let mut editor = Editor { source, eol: line_end(source), edits: Vec::new() };
     let (barriers, orders) = (placement.by_place(), placement.orders());
     let mut wrapped: BTreeMap<Span, Wrapped> = BTreeMap::new();
-    for (at, place) in program.places.iter().enumerate() {
+    let places = program.places.iter().enumerate();
+    for (at, place) in places.filter(|(_, place)| file.contains(place.offset)) {
+        let place = &file.own_place(place);
         if let Some(site) = &place.order {
             let added = orders.get(&PlaceId::from_index(at)).copied();
             editor.change_order(program, place, site, (added, written))?;

@@ -34,8 +34,10 @@ fn edited(
     placement: &Placement,
     written: WrittenFences,
 ) -> String {
-    let edits = FpFrontend.insert(source, &problems[0].program, placement, written);
-    let text = apply(source, &edits.expect("every place accepts a fence"));
+    let request = Request::default();
+    let files = FpFrontend.insert(source, &request, &problems[0].program, placement, written);
+    let [file] = &files.expect("every place accepts a fence")[..] else { panic!("one file") };
+    let text = apply(source, &file.edits);
     let again = lowered(&text, false);
     assert_eq!(problems.len(), again.len());
     for (before, after) in problems.iter().zip(&again) {

@@ -50,7 +50,8 @@ mod tests;
 
 use fencepost_ir::{Diagnostics, Placement, Problem, Program, Span, WrittenFences};
 
-use crate::edit::{EditError, TextEdit, blocks};
+use crate::edit::blocks::{self, FileText};
+use crate::edit::{EditError, FileEdits};
 use crate::{FenceSyntax, Frontend, Request};
 
 /// The front end for `.fp` files.
@@ -75,18 +76,21 @@ impl Frontend for FpFrontend {
         lower_for(source, request, diagnostics)
     }
 
-    fn fences(&self, _source: &str) -> FenceSyntax {
+    fn fences(&self, _source: &str, _request: &Request<'_>) -> FenceSyntax {
         fences::syntax()
     }
 
     fn insert(
         &self,
         source: &str,
+        request: &Request<'_>,
         program: &Program,
         placement: &Placement,
         written: WrittenFences,
-    ) -> Result<Vec<TextEdit>, EditError> {
-        blocks::insert(&fences::syntax(), source, program, placement, written)
+    ) -> Result<Vec<FileEdits>, EditError> {
+        let file = FileText { text: source, start: 0 };
+        let edits = blocks::insert(&fences::syntax(), file, program, placement, written)?;
+        Ok(FileEdits::of_main_file(request.name, source, edits))
     }
 
     fn format(&self, source: &str) -> Option<String> {

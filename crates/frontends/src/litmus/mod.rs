@@ -43,7 +43,8 @@ use fencepost_ir::{Diagnostics, Placement, Problem, Program, WrittenFences};
 use fences::Dialect;
 use tokens::{Lines, Tokens};
 
-use crate::edit::{EditError, TextEdit, blocks};
+use crate::edit::blocks::{self, FileText};
+use crate::edit::{EditError, FileEdits};
 use crate::fp::limits;
 use crate::{FenceSyntax, Frontend, Request};
 
@@ -70,7 +71,7 @@ impl Frontend for LitmusFrontend {
         Some(vec![test.problem])
     }
 
-    fn fences(&self, source: &str) -> FenceSyntax {
+    fn fences(&self, source: &str, _request: &Request<'_>) -> FenceSyntax {
         let file = parse(source, "");
         file.map_or(Dialect::C11, |file| Dialect::of(&file, source)).syntax()
     }
@@ -78,18 +79,23 @@ impl Frontend for LitmusFrontend {
     fn insert(
         &self,
         source: &str,
+        request: &Request<'_>,
         program: &Program,
         placement: &Placement,
         written: WrittenFences,
-    ) -> Result<Vec<TextEdit>, EditError> {
+    ) -> Result<Vec<FileEdits>, EditError> {
         let file = parse(source, "").map_err(|_| EditError::Unreadable)?;
         let syntax = Dialect::of(&file, source).syntax();
-        match &file.body {
+        let edits = match &file.body {
             Body::X86(columns) => {
-                edit::insert(&syntax, (source, columns), program, placement, written)
+                edit::insert(&syntax, (source, columns), program, placement, written)?
             }
-            Body::C(_) => blocks::insert(&syntax, source, program, placement, written),
-        }
+            Body::C(_) => {
+                let text = FileText { text: source, start: 0 };
+                blocks::insert(&syntax, text, program, placement, written)?
+            }
+        };
+        Ok(FileEdits::of_main_file(request.name, source, edits))
     }
 }
 

@@ -68,7 +68,7 @@ fn infer_in(
     let problems = frontend.lower_for(source, &request, &mut diagnostics);
     let problems = problems.unwrap_or_else(|| panic!("{diagnostics:?}"));
     let model = model(name);
-    let fences = frontend.fences(source);
+    let fences = frontend.fences(source, &request);
     let fence_costs = FenceCosts::effective(
         &model,
         fences.default_fences().map(|fence| (fence.kinds, fence.cost)),

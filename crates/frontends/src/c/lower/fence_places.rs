@@ -1,19 +1,19 @@
-//! Places for fences: gaps between the statements of the user's main file.
+//! Places for fences: gaps between the statements of the user's files.
 //!
 //! - Before each statement of a block, and at the end of the block.
 //! - Before and after an unbraced body of an `if` or a loop. A fence there needs braces.
 //! - After a label.
 //! - An existing fence is itself a place. There is no other place directly before or after it.
 //!
-//! There are no places inside of macros, because their text is shared, and none in atomic blocks,
-//! which have no pending stores.
+//! A statement of a file that is included several times has one place. There are no places inside of
+//! macros, because their text is shared, none around a statement that is partly in another file, and
+//! none in atomic blocks, which have no pending stores.
 
 use fencepost_ir::{FenceKinds, Op, Place, Span};
 
 use super::labels::Position;
 use super::nondet::assumed_range;
 use super::thread::Lowerer;
-use crate::c::source_map::FileKind;
 use crate::c::typed::{Expr as TypedExpr, ExprKind, Intrinsic, Stmt, StmtKind};
 
 impl<'p> Lowerer<'_, 'p> {
@@ -72,11 +72,12 @@ impl<'p> Lowerer<'_, 'p> {
             && self.is_live()
             && !self.is_atomic()
             && self.frame().shown.is_none()
-            && self.pass.sources.file(span).is_some_and(|file| file.kind == FileKind::Main)
+            && self.pass.sources.file(span).is_some_and(|file| file.is_editable)
     }
 
     fn mark_place(&mut self, at: Span, head: Span, at_end: bool, wrap: Option<Span>) {
-        if !self.is_marking_places(at) || !self.check_size(at) {
+        let is_split = wrap.is_some_and(|wrap| !self.pass.sources.is_editable(wrap));
+        if !self.is_marking_places(at) || is_split || !self.check_size(at) {
             return;
         }
         let offset = at.start;
@@ -105,6 +106,7 @@ impl<'p> Lowerer<'_, 'p> {
         }
         self.emit(Op::Fence(kinds), span, "fence");
         let is_stmt = self.fence_stmt.filter(|_| self.is_marking_places(span));
+        let is_stmt = is_stmt.filter(|stmt| self.pass.sources.is_editable(*stmt));
         if let Some(stmt) = is_stmt {
             let label = self.label(span, "fence", 0);
             let (offset, loops) = (stmt.start, self.source_loops());

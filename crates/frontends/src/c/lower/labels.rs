@@ -51,8 +51,7 @@ impl<'a> Labels<'a> {
         let label = Label::from_index(self.infos.len());
         self.by_key.insert(key, label);
         if let Some(file) = self.sources.file(at.shown).filter(|f| f.kind == FileKind::Included) {
-            let name = file.name.rsplit('/').next().unwrap_or_default();
-            self.included.insert(label, name.into());
+            self.included.insert(label, file.name.clone());
         }
         let text = self.text(at.shown);
         self.infos.push(LabelInfo { span: at.shown, text, function: function.into() });

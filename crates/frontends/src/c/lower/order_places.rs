@@ -1,4 +1,4 @@
-//! Order places: accesses whose memory order is a name in the user's main file.
+//! Order places: accesses whose memory order is a name in a file of the user.
 //!
 //! A macro or a function that contains or passes on an order is shared by its uses, so its order is
 //! no place: the position of a token in a macro is that of the macro's use, and the text there is not
@@ -44,9 +44,14 @@ impl Lowerer<'_, '_> {
         let sources = self.pass.sources;
         let mut written = Vec::new();
         for SourceOrder { order, span } in orders {
-            let Some(span) = span.filter(|span| self.is_marking_places(*span)) else {
+            let Some(span) = span.filter(|span| sources.is_editable(*span)) else {
                 return false;
             };
+            // The orders of success and failure are changed together, in one file.
+            let first = written.first().map_or(span, |first: &WrittenOrder<'_>| first.span);
+            if sources.file(first) != sources.file(span) {
+                return false;
+            }
             written.push(WrittenOrder { order: *order, span, text: sources.text(span) });
         }
         let before = self.label(span, "fence before", 0);

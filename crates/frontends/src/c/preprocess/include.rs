@@ -132,7 +132,11 @@ impl Preprocessor<'_> {
         let including = self.files.last().and_then(|file| self.map.files().get(file.file));
         let including = including.map_or("", |file| file.name.as_str());
         match (self.options.find_file)(including, name, angled) {
-            Some((name, text)) => Some((name, text, FileKind::Included)),
+            Some((name, text)) => {
+                let is_main = self.map.files().first().is_some_and(|main| main.name == name);
+                let kind = if is_main { FileKind::Main } else { FileKind::Included };
+                Some((name, text, kind))
+            }
             None => built_in(),
         }
     }

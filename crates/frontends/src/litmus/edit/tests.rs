@@ -7,7 +7,7 @@ use fencepost_ir::{
 };
 
 use crate::edit::{EditError, apply};
-use crate::{Frontend, LitmusFrontend};
+use crate::{Frontend, LitmusFrontend, Request};
 
 const SB: &str = "X86 SB\n{ x=0; y=0; }\n P0          | P1          ;\n MOV [x],$1  | MOV [y],$1  ;\n \
                   MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n";
@@ -19,8 +19,10 @@ fn insert_placement(
     placement: &Placement,
     written: WrittenFences,
 ) -> String {
-    let edits = LitmusFrontend.insert(source, program, placement, written);
-    apply(source, &edits.expect("every place has a position in the text"))
+    let files = LitmusFrontend.insert(source, &Request::default(), program, placement, written);
+    let files = files.expect("every place has a position in the text");
+    let [file] = &files[..] else { panic!("one file") };
+    apply(source, &file.edits)
 }
 
 fn lowered(source: &str, places: bool) -> Program {
@@ -152,6 +154,7 @@ fn a_column_without_cells_has_no_position() {
     let program = lowered(source, true);
     let empty = program.places.iter().position(|place| place.offset == 0).expect("a place of P1");
     let placement = [atom(empty, FenceKinds::FULL)].into_iter().collect();
-    let result = LitmusFrontend.insert(source, &program, &placement, WrittenFences::Kept);
+    let request = Request::default();
+    let result = LitmusFrontend.insert(source, &request, &program, &placement, WrittenFences::Kept);
     assert!(matches!(result, Err(EditError::NoPosition { .. })), "{result:?}");
 }
