@@ -370,6 +370,7 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
                 if self.bytes() >= self.options.limits.bytes
                     || self.shards.iter().any(|shard| shard.as_ref().is_full())
                 {
+                    self.options.cancel.record_out_of_memory();
                     return (Coverage::Cut(Stop::Memory), depth);
                 }
             }
