@@ -70,12 +70,20 @@ pub(crate) fn catch_panic_while<T>(task: String, work: impl FnOnce() -> T) -> Re
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Installs the hook for a test. Only one test at a time may panic or hide panics.
+    pub(crate) fn lock_panics() -> MutexGuard<'static, ()> {
+        static PANICS: Mutex<()> = Mutex::new(());
+        let guard = lock(&PANICS);
+        install();
+        guard
+    }
 
     #[test]
     fn a_panic_becomes_an_error() {
-        install();
+        let _panics = lock_panics();
         let result: Result<(), String> =
             catch_panic_while("testing".into(), || panic!("a queue is never {}", "negative"));
         let panic = result.unwrap_err();

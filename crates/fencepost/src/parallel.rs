@@ -137,7 +137,12 @@ impl Pool<'_> {
                 if !goes_on {
                     break;
                 }
-                work(item, &read(item), &turn, &mut |part| goes_on = goes_on && deliver(part));
+                work(item, &read(item), &turn, &mut |part| {
+                    goes_on = goes_on && deliver(part);
+                    if !goes_on {
+                        self.session.cancel().interrupt();
+                    }
+                });
             }
             return;
         }
@@ -287,4 +292,134 @@ fn deliver_in_order<E>(receiver: &Receiver<Part<E>>, mut deliver: impl FnMut(E) 
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::tests::lock_panics;
+    use std::sync::atomic::AtomicU32;
+
+    const BYTES: u64 = 1000;
+
+    fn settings(threads: usize) -> Settings {
+        let mut settings = Settings::default();
+        settings.threads = NonZeroUsize::new(threads).expect("not 0");
+        settings.limits.bytes = BYTES;
+        settings
+    }
+
+    /// Runs items and returns what was delivered.
+    fn run<E: Send>(
+        threads: usize,
+        items: &[u32],
+        work: impl Fn(u32, &Turn<'_>, &mut dyn FnMut(E)) + Sync,
+        deliver: impl FnMut(&E) -> bool,
+    ) -> Vec<E> {
+        let session = Session::within(0.0, true);
+        let pool =
+            Pool { session: &session, settings: settings(threads), title: "", in_parallel: true };
+        let (mut deliver, mut delivered) = (deliver, Vec::new());
+        pool.run(
+            items,
+            |item| *item,
+            |_, item, turn, emit| work(*item, turn, emit),
+            |part| {
+                let goes_on = deliver(&part);
+                delivered.push(part);
+                goes_on
+            },
+        );
+        delivered
+    }
+
+    #[test]
+    fn parts_are_delivered_in_the_order_of_the_items() {
+        let _panics = lock_panics();
+        let items: Vec<u32> = (0..200).collect();
+        let work = |item: u32, _: &Turn<'_>, emit: &mut dyn FnMut((u32, u32))| {
+            // The first items take longest.
+            std::thread::sleep(Duration::from_micros(u64::from(200 - item) * 10));
+            (0..item % 4).for_each(|part| emit((item, part)));
+        };
+        let all: Vec<(u32, u32)> =
+            items.iter().flat_map(|item| (0..item % 4).map(|part| (*item, part))).collect();
+        for threads in [1, 2, 7] {
+            assert_eq!(run(threads, &items, work, |_| true), all, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn nothing_is_delivered_after_the_end() {
+        let _panics = lock_panics();
+        let items: Vec<u32> = (0..50).collect();
+        for threads in [1, 3] {
+            let work = |item: u32, _: &Turn<'_>, emit: &mut dyn FnMut(u32)| {
+                emit(item);
+                emit(item);
+            };
+            let delivered = run(threads, &items, work, |part| *part < 2);
+            assert_eq!(delivered, [0, 0, 1, 1, 2], "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn an_item_that_reaches_a_limit_runs_again_alone_with_all_resources() {
+        let _panics = lock_panics();
+        let (running, together) = (AtomicU32::new(0), AtomicU32::new(0));
+        let work = |item: u32, turn: &Turn<'_>, emit: &mut dyn FnMut((u32, u64, usize, bool))| {
+            let now = running.fetch_add(1, Ordering::SeqCst);
+            let settings = turn.settings();
+            let has_all = settings.limits.bytes == BYTES;
+            if has_all {
+                together.fetch_max(now, Ordering::SeqCst);
+            }
+            let is_cut = turn.search(String::new, |budget| {
+                match item {
+                    // Needs more memory than its share.
+                    0 if !has_all => budget.cancel.child().record_out_of_memory(),
+                    // Needs more time than it gets next to others.
+                    1 if !has_all => {
+                        while budget.cancel.reason().is_none() {
+                            std::thread::sleep(Duration::from_millis(5));
+                        }
+                    }
+                    _ => std::thread::sleep(Duration::from_millis(20)),
+                }
+                budget.cancel.reason().is_some()
+            });
+            running.fetch_sub(1, Ordering::SeqCst);
+            emit((item, settings.limits.bytes, settings.threads.get(), is_cut.0));
+        };
+        let delivered = run(4, &[0, 1, 2, 3, 4, 5], work, |_| true);
+        let small = |item| (item, BYTES / 4, 1, false);
+        let large = |item| (item, BYTES, 4, false);
+        let expected = [large(0), large(1), small(2), small(3), small(4), small(5)];
+        assert_eq!(delivered, expected);
+        assert_eq!(together.load(Ordering::SeqCst), 0, "nothing runs next to a large item");
+    }
+
+    #[test]
+    fn a_panic_is_reported_by_the_run_alone() {
+        let _panics = lock_panics();
+        let runs = AtomicU32::new(0);
+        let work = |item: u32, turn: &Turn<'_>, emit: &mut dyn FnMut(Result<u32, String>)| {
+            emit(turn.catch_panic_while(String::new, || {
+                if item == 3 {
+                    runs.fetch_add(1, Ordering::SeqCst);
+                    std::thread::scope(|scope| {
+                        let panics = || panic!("a queue is never negative");
+                        scope.spawn(panics).join().expect("joined");
+                    });
+                }
+                item
+            }));
+        };
+        let delivered = run(2, &[0, 1, 2, 3, 4], work, |_| true);
+        let good: Vec<u32> = delivered.iter().flatten().copied().collect();
+        assert_eq!(good, [0, 1, 2, 4]);
+        let message = delivered[3].as_ref().expect_err("a panic");
+        assert!(message.starts_with("a queue is never negative"), "{message}");
+        assert_eq!(runs.load(Ordering::SeqCst), 2);
+    }
 }

@@ -6,6 +6,7 @@ mod hostile_text;
 mod litmus;
 mod litmus_behaviour;
 mod litmus_files;
+mod parallel_files;
 mod processes;
 mod recorder;
 mod repairs;
