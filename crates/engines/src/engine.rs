@@ -176,8 +176,8 @@ pub struct Answer {
     pub abstracted_values: Option<String>,
 }
 
-/// An engine.
-pub trait Engine {
+/// An engine. Several threads may use it at the same time.
+pub trait Engine: Sync {
     /// The name of the engine on the command line.
     fn name(&self) -> &'static str;
 

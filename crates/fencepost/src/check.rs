@@ -1,18 +1,22 @@
 //! `fencepost check`: checks programs under memory models and prints verdicts and traces.
+//!
+//! - [`work`]: reads files and runs the engine, several files in parallel.
+//! - [`engine_options`]: the engine that the options select.
 
 mod engine_options;
+mod work;
 
 use crate::args::{CPrograms, Check, DataRaceMode, EngineName, Format, Search};
 use crate::data_races::describe_data_race;
 use crate::exit::Exit;
-use crate::guard::catch_panic_while;
-use crate::input::{self, InputFile, PrintedErrors};
+use crate::input;
 use crate::output::Output;
+use crate::parallel::Pool;
 use crate::session::{Session, settings};
 use crate::store::{TraceNames, replace, replace_with};
-use fencepost::{EngineChoice, Source};
+use fencepost::{Elapsed, EngineChoice, Source};
 use fencepost_engines::certificate::write_certificate;
-use fencepost_engines::{Engine, Settings, Task, ValueAbstraction};
+use fencepost_engines::{Engine, RaceSearch, Settings, Task, ValueAbstraction};
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
 use fencepost_report::TraceRows;
@@ -24,8 +28,10 @@ use fencepost_report::paint::{counted, printable};
 use fencepost_report::picture::{PictureOptions, WIDTH, picture, run_text};
 use fencepost_report::trace_file::TraceFile;
 use fencepost_report::verdict_line::{CBMC, GENMC, ROBUST, SPIN, advice, remark, row, shown};
-use fencepost_translate::values::{Values, abstract_values};
+use fencepost_translate::values::Values;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use work::{Checker, Step};
 
 /// The programs and models of a check, and its output options.
 #[derive(Default)]
@@ -53,6 +59,9 @@ pub(crate) struct Batch {
     /// Show spurious runs: runs of an abstract model that the exact model does not have.
     pub(crate) spurious: bool,
     pub(crate) quiet: bool,
+    /// Files may run in parallel: the engine has no state, and each file needs no other search than
+    /// that of the engine.
+    pub(crate) in_parallel: bool,
 }
 
 /// Checks every program under every model.
@@ -79,6 +88,7 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         witness: options.witness,
         spurious: options.engine == EngineName::Abstraction,
         quiet: options.quiet,
+        in_parallel: options.certificate.is_none() && options.dot.is_none(),
     };
     let (engine, option_error) = match options.engine() {
         Ok(engine) => (engine, values.err()),
@@ -118,7 +128,7 @@ pub(crate) fn run_with(
             certifiable: batch.certificate.is_some(),
             ..settings(search)
         },
-        session: Session::new(&search.limits, batch.quiet),
+        session: &Session::new(&search.limits, batch.quiet),
         output,
         shows_traces: !quiet,
         trace_shown: false,
@@ -143,14 +153,19 @@ pub(crate) fn run_with(
         model_errors.into_iter().for_each(report_error);
         return check.finish();
     }
+    let mut files = Vec::new();
     for path in &batch.files {
         match input::expand(path, check.output) {
-            Ok(files) => files.iter().for_each(|file| check.file(file)),
-            Err(message) => check.input_error(path, message),
+            Ok(found) => files.extend(found.into_iter().map(|file| (file, None))),
+            Err(message) => files.push((path.clone(), Some(message))),
         }
     }
+    check.files(&files);
     check.finish()
 }
+
+/// A file, and why it cannot be found.
+type FoundFile = (PathBuf, Option<String>);
 
 /// The number of verdicts of each kind.
 #[derive(Default)]
@@ -170,7 +185,7 @@ pub(crate) struct CheckRun<'a> {
     models: Vec<ModelSpec>,
     engine: &'a dyn Engine,
     pub(crate) settings: Settings,
-    pub(crate) session: Session,
+    pub(crate) session: &'a Session,
     pub(crate) output: &'a mut Output,
     shows_traces: bool,
     /// Whether the trace of a violation was printed.
@@ -182,6 +197,30 @@ pub(crate) struct CheckRun<'a> {
     tally: Tally,
     results: Vec<CheckResult>,
     errors: Vec<InputError>,
+}
+
+/// The program whose results are being printed.
+struct CurrentProgram {
+    source: Arc<Source>,
+    /// The position of the program in the file.
+    at: usize,
+    races: Option<RaceSearch>,
+    /// By model, so far: the result, and the file of the trace.
+    results: Vec<(QueryResult, Option<PathBuf>)>,
+}
+
+impl CurrentProgram {
+    fn problem(&self) -> &Problem {
+        &self.source.programs()[self.at]
+    }
+
+    fn title(&self) -> String {
+        let file = self.source.name();
+        match self.problem().name.as_str() {
+            "" => file.to_string(),
+            client => format!("{file}  client {}", printable(client)),
+        }
+    }
 }
 
 impl CheckRun<'_> {
@@ -204,50 +243,67 @@ impl CheckRun<'_> {
         self.exit = self.exit.combine(Exit::Internal);
     }
 
-    fn file(&mut self, path: &Path) {
-        if self.output.is_closed() {
-            return;
-        }
-        let file = match InputFile::read(path, &self.batch.c) {
-            Ok(file) => file,
-            Err(message) => return self.input_error(path, message),
-        };
-        let task = format!("reading {}", file.name);
-        let Batch { clients, allow_hangs, .. } = self.batch;
-        match catch_panic_while(task, || file.parse(clients, *allow_hangs, self.output)) {
-            Ok(Ok(source)) => {
-                for problem in source.programs() {
-                    if let Some(message) = self.values_error(problem) {
-                        self.input_error(path, format!("{}: --abstract: {message}", source.name()));
-                        continue;
-                    }
-                    self.program(&source, problem);
-                }
-            }
-            Ok(Err(PrintedErrors(errors))) => {
+    /// Checks files, in parallel if possible, and prints the results in order.
+    fn files(&mut self, files: &[FoundFile]) {
+        let models = self.models.clone();
+        let (batch, engine, paint) = (self.batch, self.engine, self.output.paint_messages);
+        let checker = Checker { batch, models: &models, engine, paint };
+        let in_parallel = batch.in_parallel;
+        let settings = self.settings;
+        let pool = Pool { session: self.session, settings, title: "files", in_parallel };
+        let mut current = None;
+        pool.run(
+            files,
+            |(path, error)| error.clone().map_or_else(|| checker.read(path), Err),
+            |(path, _), file, turn, emit| checker.check(path, file, turn, emit),
+            |step| {
+                self.step(step, &mut current);
+                !self.output.is_closed()
+            },
+        );
+    }
+
+    /// Prints and counts a step. `current` is the program that the step belongs to.
+    fn step(&mut self, step: Step, current: &mut Option<CurrentProgram>) {
+        match (step, current.as_mut()) {
+            (Step::Unusable { path, message }, _) => self.input_error(&path, message),
+            (Step::Invalid { errors, messages }, _) => {
+                self.output.message(&messages);
                 self.errors.extend(errors);
                 self.exit = self.exit.combine(Exit::Unusable);
             }
-            Err(_) => self.internal_error(),
+            (Step::ReadingPanicked | Step::DataRacesPanicked, _) => self.internal_error(),
+            (Step::Read { warnings }, _) => self.output.message(&warnings),
+            (Step::Program { source, at }, _) => {
+                *current = Some(self.begin(source, at));
+            }
+            (Step::DataRaces(races), Some(program)) => {
+                if let Some(races) = &races {
+                    self.print_data_race(program.problem(), races);
+                }
+                program.races = races;
+            }
+            (Step::Result(result, elapsed), Some(program)) => {
+                self.result(program, result, elapsed);
+            }
+            (Step::ProgramEnd, Some(program)) => {
+                self.print_traces(program);
+                *current = None;
+            }
+            (Step::DataRaces(_) | Step::Result(..) | Step::ProgramEnd, None) => {
+                unreachable!("these steps belong to a program")
+            }
         }
     }
 
-    /// Returns why the values of a program cannot be abstracted as requested, if they cannot.
-    fn values_error(&self, problem: &Problem) -> Option<String> {
-        let error = abstract_values(problem, self.batch.values.as_ref()?).err()?;
-        Some(error.describe(&problem.program))
-    }
-
-    fn program(&mut self, source: &Source, problem: &Problem) {
-        let file = source.name();
+    /// Prints the title of a program.
+    fn begin(&mut self, source: Arc<Source>, at: usize) -> CurrentProgram {
+        let program = CurrentProgram { source, at, races: None, results: Vec::new() };
         self.tally.programs += 1;
-        let title = match problem.name.as_str() {
-            "" => file.to_string(),
-            client => format!("{file}  client {}", printable(client)),
-        };
         if self.batch.format == Format::Text {
             let paint = self.output.paint;
-            self.output.print(&format!("{}\n", paint.strong(&title)));
+            self.output.print(&format!("{}\n", paint.strong(&program.title())));
+            let problem = program.problem();
             if problem.has_no_properties() && !self.batch.quiet {
                 let checked = if problem.may_hang { "faults" } else { "faults and hangs" };
                 let note =
@@ -255,84 +311,72 @@ impl CheckRun<'_> {
                 self.output.print(&format!("{}\n", paint.faint(&note)));
             }
         }
-        let races = self.find_data_race(file, problem);
-        let models = self.models.clone();
-        let widest = models.iter().map(|m| shown(m).chars().count()).max().unwrap_or(0);
-        let mut findings = Vec::new();
-        for model in &models {
-            let mut finding = self.run_engine(file, problem, model);
-            self.judge_data_race(races.as_ref(), &mut finding);
-            let rows = finding.trace_rows();
-            self.count(&finding);
-            let stored = rows.as_ref().and_then(|rows| self.store_trace(source, &finding, rows));
-            let certificate = self.write_certificate(&finding);
-            let buffers = self.draw(&finding);
-            if self.batch.format == Format::Json {
-                let mut result = CheckResult::new(&finding, rows.as_ref());
-                describe_data_race(races.as_ref(), problem, &mut result);
-                result.trace_file = stored.as_deref().map(input::display_path);
-                result.certificate = certificate.as_deref().map(input::display_path);
-                result.buffers_complete = buffers.as_ref().map(|buffers| buffers.complete);
-                result.buffers = buffers.map(|buffers| buffers.records);
-                self.results.push(result);
-            } else {
-                let paint = self.output.paint;
-                let mut text = row(&finding, rows.as_ref(), widest, paint);
-                if let Some(about) = self.remark(&finding) {
-                    text.push_str(&remark(&about, widest, paint));
-                }
-                if let Some(path) = certificate.filter(|_| !self.batch.quiet) {
-                    let about = format!("certificate: {}", input::display_path(&path));
-                    text.push_str(&remark(&about, widest, paint));
-                }
-                if let Some(buffers) = buffers.filter(|_| !self.batch.quiet) {
-                    text.push_str(&buffers.lines(widest, paint));
-                }
-                self.output.print(&text);
-            }
-            findings.push((finding, stored));
-        }
-        if self.batch.format == Format::Text {
-            self.print_traces(&title, problem, &findings);
-        }
+        program
     }
 
-    /// Runs the engine on one program under one model.
-    fn run_engine<'p>(
+    /// Prints and counts the result of a program under the next model.
+    fn result(
+        &mut self,
+        program: &mut CurrentProgram,
+        result: QueryResult,
+        elapsed: Option<Elapsed>,
+    ) {
+        let widest = self.models.iter().map(|m| shown(m).chars().count()).max().unwrap_or(0);
+        let mut finding = self.finding(program, program.results.len(), result);
+        finding.seconds = elapsed.map_or(0.0, |elapsed| elapsed.seconds());
+        finding.cpu_seconds = elapsed.and_then(|elapsed| elapsed.cpu_seconds());
+        self.judge_data_race(program.races.as_ref(), &mut finding);
+        let rows = finding.trace_rows();
+        self.count(&finding);
+        let stored =
+            rows.as_ref().and_then(|rows| self.store_trace(&program.source, &finding, rows));
+        let certificate = self.write_certificate(&finding);
+        let buffers = self.draw(&finding);
+        if self.batch.format == Format::Json {
+            let mut result = CheckResult::new(&finding, rows.as_ref());
+            describe_data_race(program.races.as_ref(), program.problem(), &mut result);
+            result.trace_file = stored.as_deref().map(input::display_path);
+            result.certificate = certificate.as_deref().map(input::display_path);
+            result.buffers_complete = buffers.as_ref().map(|buffers| buffers.complete);
+            result.buffers = buffers.map(|buffers| buffers.records);
+            self.results.push(result);
+        } else {
+            let paint = self.output.paint;
+            let mut text = row(&finding, rows.as_ref(), widest, paint);
+            if let Some(about) = self.remark(&finding) {
+                text.push_str(&remark(&about, widest, paint));
+            }
+            if let Some(path) = certificate.filter(|_| !self.batch.quiet) {
+                let about = format!("certificate: {}", input::display_path(&path));
+                text.push_str(&remark(&about, widest, paint));
+            }
+            if let Some(buffers) = buffers.filter(|_| !self.batch.quiet) {
+                text.push_str(&buffers.lines(widest, paint));
+            }
+            self.output.print(&text);
+        }
+        let result = finding.result;
+        program.results.push((result, stored));
+    }
+
+    /// Returns a result of a program under a model, without times.
+    fn finding<'p>(
         &self,
-        file: &'p str,
-        problem: &'p Problem,
-        model: &'p ModelSpec,
+        program: &'p CurrentProgram,
+        model: usize,
+        result: QueryResult,
     ) -> Finding<'p> {
-        let mut finding = Finding {
-            file,
-            problem,
-            model: model.clone(),
+        Finding {
+            file: program.source.name(),
+            problem: program.problem(),
+            model: self.models[model].clone(),
             engine: self.engine.name(),
             definition: self.engine.robust_definition(),
             reductions: self.settings.reductions,
             seconds: 0.0,
             cpu_seconds: None,
-            result: QueryResult::NotRun,
-        };
-        if self.session.interrupted() {
-            return finding;
+            result,
         }
-        let what = format!("{file}  {}", shown(model));
-        let task = Task { problem, model };
-        let description = format!("checking {file} under {}", shown(model));
-        let answer = catch_panic_while(description, || {
-            self.session.run(&what, |budget| self.engine.run(task, self.settings, budget))
-        });
-        match answer {
-            Ok((answer, elapsed)) => {
-                finding.seconds = elapsed.seconds();
-                finding.cpu_seconds = elapsed.cpu_seconds();
-                finding.result = QueryResult::Answer(answer);
-            }
-            Err(message) => finding.result = QueryResult::Crashed(message),
-        }
-        finding
     }
 
     /// Returns the remark below the row of a model.
@@ -435,25 +479,23 @@ impl CheckRun<'_> {
         }
     }
 
-    /// Prints the traces that the options select.
-    fn print_traces(
-        &mut self,
-        title: &str,
-        _problem: &Problem,
-        findings: &[(Finding<'_>, Option<PathBuf>)],
-    ) {
+    /// Prints the traces of a program that the options select.
+    fn print_traces(&mut self, program: &mut CurrentProgram) {
         if !self.shows_traces {
             return;
         }
+        let results = std::mem::take(&mut program.results);
+        let title = program.title();
         let paint = self.output.paint;
         let mut text = String::new();
         let mut violated = false;
-        for (finding, stored) in findings {
+        for (model, (result, stored)) in results.into_iter().enumerate() {
+            let finding = self.finding(program, model, result);
             if self.batch.spurious
                 && let Some(spurious_trace) = finding.spurious_trace()
             {
                 text.push('\n');
-                text.push_str(&spurious_trace.heading(title, &finding.model, paint));
+                text.push_str(&spurious_trace.heading(&title, &finding.model, paint));
                 text.push_str(&picture(
                     &spurious_trace.trace_rows,
                     PictureOptions { width: WIDTH, paint },
@@ -477,9 +519,9 @@ impl CheckRun<'_> {
                 Class::Verified | Class::Bounded | Class::Inconclusive | Class::Crashed => continue,
             }
             text.push('\n');
-            text.push_str(&run_text(title, &finding.model, shown, &rows, paint));
+            text.push_str(&run_text(&title, &finding.model, shown, &rows, paint));
             if let Some(path) = stored {
-                let path = input::display_path(path);
+                let path = input::display_path(&path);
                 text.push_str(&format!("  replay: fencepost replay {path}\n"));
             }
         }

@@ -1,4 +1,4 @@
-//! The CPU time of this process.
+//! The CPU time of this process and of this thread.
 //!
 //! The standard library has no clock for it. On systems without a supported clock the CPU time is
 //! unknown.
@@ -19,6 +19,19 @@ pub(crate) fn cpu_time() -> Option<Duration> {
     nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID.now().ok().map(Duration::from)
 }
 
+/// Returns the CPU time that this thread has used.
+#[cfg(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "macos",
+    target_os = "freebsd",
+    target_os = "netbsd",
+    target_os = "openbsd"
+))]
+pub(crate) fn thread_cpu_time() -> Option<Duration> {
+    nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID.now().ok().map(Duration::from)
+}
+
 /// Returns nothing: this system has no supported clock.
 #[cfg(not(any(
     target_os = "linux",
@@ -29,5 +42,18 @@ pub(crate) fn cpu_time() -> Option<Duration> {
     target_os = "openbsd"
 )))]
 pub(crate) fn cpu_time() -> Option<Duration> {
+    None
+}
+
+/// Returns nothing: this system has no supported clock.
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "macos",
+    target_os = "freebsd",
+    target_os = "netbsd",
+    target_os = "openbsd"
+)))]
+pub(crate) fn thread_cpu_time() -> Option<Duration> {
     None
 }

@@ -1,41 +1,20 @@
-//! Data races in `fencepost check`: the search, the warning, and the violation.
+//! Data races in `fencepost check`: the warning and the violation.
 
 use crate::args::{DataRaceMode, Format};
 use crate::check::CheckRun;
-use crate::guard::catch_panic_while;
-use fencepost_engines::data_races::MAX_EXECUTIONS;
-use fencepost_engines::{RaceSearch, Task, find_data_race};
+use fencepost_engines::{RaceSearch, Task};
 use fencepost_ir::Problem;
 use fencepost_report::data_race::{HINT, RaceRecord, describe_race, incomplete_note};
 use fencepost_report::finding::{Finding, QueryResult};
 use fencepost_report::json::CheckResult;
 
 impl CheckRun<'_> {
-    /// Looks for a data race of a program, and prints a warning about it. Returns none if there is
-    /// nothing to look for.
-    pub(crate) fn find_data_race(&mut self, file: &str, problem: &Problem) -> Option<RaceSearch> {
-        let mode = self.batch.data_races.filter(|mode| *mode != DataRaceMode::Off)?;
-        let what = format!("{file}  data races");
-        let description = format!("looking for data races of {file}");
-        let settings = self.settings;
-        let searched = catch_panic_while(description, || {
-            let run = self
-                .session
-                .run(&what, |budget| find_data_race(problem, MAX_EXECUTIONS, settings, budget));
-            run.0
-        });
-        let Ok(search) = searched else {
-            self.internal_error();
-            return None;
-        };
-        let search = search?;
-        if mode == DataRaceMode::Warn && self.batch.format == Format::Text {
-            self.print_data_race(problem, &search);
+    /// Prints a warning about a data race, if the options say so.
+    pub(crate) fn print_data_race(&mut self, problem: &Problem, search: &RaceSearch) {
+        let warns = self.batch.data_races == Some(DataRaceMode::Warn);
+        if !warns || self.batch.format != Format::Text {
+            return;
         }
-        Some(search)
-    }
-
-    fn print_data_race(&mut self, problem: &Problem, search: &RaceSearch) {
         let paint = self.output.paint;
         let text = match (&search.found, incomplete_note(search)) {
             (Some(found), _) => {

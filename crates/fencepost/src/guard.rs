@@ -2,6 +2,7 @@
 
 use crate::output::plain_message;
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A description of the current task, for the message.
@@ -10,13 +11,20 @@ static CURRENT_TASK: Mutex<String> = Mutex::new(String::new());
 /// The message of the first panic that [`catch_panic`] has not yet returned.
 static FIRST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
+/// Whether panics of other threads than the main thread are not shown.
+static ARE_HIDDEN: AtomicBool = AtomicBool::new(false);
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Replaces the standard panic message.
+/// Replaces the standard panic message. The main thread calls this.
 pub(crate) fn install() {
-    panic::set_hook(Box::new(|info| {
+    let main_thread = std::thread::current().id();
+    panic::set_hook(Box::new(move |info| {
+        if ARE_HIDDEN.load(Ordering::Relaxed) && std::thread::current().id() != main_thread {
+            return;
+        }
         let payload = info.payload();
         let message = (payload.downcast_ref::<&str>().copied())
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
@@ -41,6 +49,12 @@ pub(crate) fn install() {
     }));
 }
 
+/// Hides panics of other threads than the main thread, or shows them again. Hide a panic only where
+/// its work is done again.
+pub(crate) fn hide_panics(hide: bool) {
+    ARE_HIDDEN.store(hide, Ordering::Relaxed);
+}
+
 /// Runs `work`. A panic becomes an error with its message.
 pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     let caught = panic::catch_unwind(AssertUnwindSafe(work));
@@ -56,12 +70,20 @@ pub(crate) fn catch_panic_while<T>(task: String, work: impl FnOnce() -> T) -> Re
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Installs the hook for a test. Only one test at a time may panic or hide panics.
+    pub(crate) fn lock_panics() -> MutexGuard<'static, ()> {
+        static PANICS: Mutex<()> = Mutex::new(());
+        let guard = lock(&PANICS);
+        install();
+        guard
+    }
 
     #[test]
     fn a_panic_becomes_an_error() {
-        install();
+        let _panics = lock_panics();
         let result: Result<(), String> =
             catch_panic_while("testing".into(), || panic!("a queue is never {}", "negative"));
         let panic = result.unwrap_err();

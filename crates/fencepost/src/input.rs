@@ -8,6 +8,7 @@ use fencepost::source::decode;
 use fencepost::{Lowering, Preprocessing, Source, SourceError};
 use fencepost_ir::Diagnostics;
 use fencepost_models::ModelSpec;
+use fencepost_report::Paint;
 use fencepost_report::diagnostics::render;
 use fencepost_report::json::InputError;
 use fencepost_report::paint::printable;
@@ -130,19 +131,29 @@ impl InputFile {
         lowering: Lowering,
         output: &Output,
     ) -> Result<Source, PrintedErrors> {
+        let (source, messages) = self.parse_quietly(lowering, output.paint_messages);
+        output.message(&messages);
+        source.map_err(PrintedErrors)
+    }
+
+    /// Parses the file and lowers it as requested. Also returns its diagnostics, ready to print.
+    pub(crate) fn parse_quietly(
+        &self,
+        lowering: Lowering,
+        paint: Paint,
+    ) -> (Result<Source, Vec<InputError>>, String) {
         let lowering = Lowering { preprocessing: self.preprocessing.clone(), ..lowering };
-        let print = |diagnostics: &Diagnostics, text: &str| {
-            output.message(&render(diagnostics, &self.name, text, output.paint_messages));
-        };
+        let messages =
+            |diagnostics: &Diagnostics, text: &str| render(diagnostics, &self.name, text, paint);
         match Source::from_bytes(&self.name, &self.bytes, &self.extension, lowering) {
             Ok(source) => {
-                print(source.warnings(), source.text());
-                Ok(source)
+                let messages = messages(source.warnings(), source.text());
+                (Ok(source), messages)
             }
             Err(SourceError::Invalid(invalid)) => {
-                print(&invalid.diagnostics, &invalid.text);
                 let all = invalid.diagnostics.sorted();
-                Err(PrintedErrors(all.iter().map(|d| InputError::new(&self.name, d)).collect()))
+                let errors = all.iter().map(|d| InputError::new(&self.name, d)).collect();
+                (Err(errors), messages(&invalid.diagnostics, &invalid.text))
             }
             Err(error) => unreachable!("`read` accepts only known languages: {error}"),
         }

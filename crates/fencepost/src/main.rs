@@ -9,7 +9,7 @@
 //! - [`dot`]: `check --dot`.
 //! - [`input`]: reads programs and models; [`reader`]: limits the size of every input; [`pipe`]:
 //!   reads a pipe within limits; [`store`]: writes files atomically.
-//! - [`session`]: time limit, Ctrl-C and progress bar of a search.
+//! - [`session`]: time limit, Ctrl-C and progress bar of a search; [`parallel`]: runs many files.
 //! - [`output`]: standard output and standard error; [`guard`]: catches panics.
 //! - [`memory_size`]: the memory limit.
 
@@ -32,6 +32,7 @@ mod models;
 mod monitor;
 mod outcomes;
 mod output;
+mod parallel;
 mod pipe;
 mod reader;
 mod replay;

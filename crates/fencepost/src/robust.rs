@@ -209,6 +209,7 @@ impl Options {
             unwind: self.unwind,
             all_traces: self.all_traces,
             quiet: self.quiet,
+            in_parallel: self.resume.is_none(),
             ..Batch::default()
         }
     }

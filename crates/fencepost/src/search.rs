@@ -3,7 +3,7 @@
 //! Engines access neither the clock nor the terminal. They get limits and a cancellation flag. This
 //! module sets the flag when the time limit is reached, and calls an observer in the meantime.
 
-use crate::cpu_time::cpu_time;
+use crate::cpu_time::{cpu_time, thread_cpu_time};
 use fencepost_engines::{Budget, Settings};
 use fencepost_search::{Cancel, Progress};
 use std::num::NonZeroUsize;
@@ -87,7 +87,8 @@ impl Observer for () {
 pub struct Elapsed {
     /// The wall-clock time. Time limits refer to it.
     pub wall: Duration,
-    /// The CPU time of all threads of this process. `None` if the system has no supported clock.
+    /// The CPU time of all threads of this process, or of one thread if the search used only that
+    /// thread. `None` if the system has no supported clock.
     pub cpu: Option<Duration>,
 }
 
@@ -108,17 +109,26 @@ impl Elapsed {
 pub struct Stopwatch {
     started: Instant,
     cpu: Option<Duration>,
+    /// The clock of CPU time.
+    cpu_clock: fn() -> Option<Duration>,
 }
 
 impl Stopwatch {
-    /// Starts a measurement.
+    /// Starts a measurement. CPU time is that of all threads of this process.
     pub fn start() -> Self {
-        Stopwatch { started: Instant::now(), cpu: cpu_time() }
+        Stopwatch { started: Instant::now(), cpu: cpu_time(), cpu_clock: cpu_time }
+    }
+
+    /// Starts a measurement. CPU time is that of the calling thread, which also ends the
+    /// measurement.
+    pub fn start_for_this_thread() -> Self {
+        let cpu = thread_cpu_time();
+        Stopwatch { started: Instant::now(), cpu, cpu_clock: thread_cpu_time }
     }
 
     /// Returns the time since the start.
     pub fn elapsed(&self) -> Elapsed {
-        let cpu = self.cpu.zip(cpu_time()).map(|(before, now)| now.saturating_sub(before));
+        let cpu = self.cpu.zip((self.cpu_clock)()).map(|(before, now)| now.saturating_sub(before));
         Elapsed { wall: self.started.elapsed(), cpu }
     }
 }

@@ -7,6 +7,7 @@ mod included_files;
 mod litmus;
 mod litmus_behaviour;
 mod litmus_files;
+mod parallel_files;
 mod processes;
 mod recorder;
 mod repairs;

@@ -130,6 +130,9 @@ impl<'a, T: TransitionSystem> Dive<'a, T> {
         }
         let is_full = self.bytes() >= self.options.limits.bytes
             || self.shards.iter().any(|shard| AsRef::<Arena>::as_ref(shard).is_full());
+        if is_full {
+            self.options.cancel.record_out_of_memory();
+        }
         is_full.then_some(Coverage::Cut(Stop::Memory))
     }
 

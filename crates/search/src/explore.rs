@@ -418,6 +418,7 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
                 if self.bytes() >= self.options.limits.bytes
                     || self.shards.iter().any(|shard| shard.as_ref().is_full())
                 {
+                    self.options.cancel.record_out_of_memory();
                     return (Coverage::Cut(Stop::Memory), depth);
                 }
             }

@@ -3,7 +3,7 @@
 //! A search reads no clock. The caller measures the time and calls [`Cancel::time_out`].
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// The reason why a search stopped before it visited all states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,13 +60,32 @@ pub struct Cancel {
     own: Arc<AtomicU8>,
     /// The flags of all ancestors.
     ancestors: Vec<Arc<AtomicU8>>,
+    /// Whether a search of the task has reached its limit on memory.
+    out_of_memory: Arc<AtomicBool>,
 }
 
 impl Cancel {
     /// Creates a child flag. Cancelling this flag also cancels the child, but not vice versa.
     pub fn child(&self) -> Cancel {
         let ancestors = self.ancestors.iter().chain([&self.own]).map(Arc::clone).collect();
-        Cancel { own: Arc::default(), ancestors }
+        Cancel { own: Arc::default(), ancestors, out_of_memory: Arc::clone(&self.out_of_memory) }
+    }
+
+    /// Creates a child flag for a task: a job of several searches, which use children of this flag.
+    /// [`is_out_of_memory`](Cancel::is_out_of_memory) of the child is about this task only.
+    pub fn task(&self) -> Cancel {
+        Cancel { out_of_memory: Arc::default(), ..self.child() }
+    }
+
+    /// Records that a search has reached its limit on memory. This cancels nothing.
+    pub fn record_out_of_memory(&self) {
+        self.out_of_memory.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether a search of the task has reached its limit on memory. The answer of the task
+    /// may have another reason, or none: other searches may have answered the question.
+    pub fn is_out_of_memory(&self) -> bool {
+        self.out_of_memory.load(Ordering::Relaxed)
     }
 
     /// Cancels the search because its time limit is reached.
@@ -81,6 +100,7 @@ impl Cancel {
 
     /// Cancels the search because a part of its work needs more memory than it may use.
     pub fn exceed_memory(&self) {
+        self.record_out_of_memory();
         let _ = self.own.compare_exchange(0, 3, Ordering::Relaxed, Ordering::Relaxed);
     }
 
@@ -169,5 +189,16 @@ mod tests {
         assert_eq!(other.child().reason(), Some(Stop::Time));
         parent.clear_time_out();
         assert_eq!(other.reason(), None);
+    }
+
+    #[test]
+    fn a_limit_on_memory_is_recorded_for_its_task_only() {
+        let whole = Cancel::default();
+        let (one, other) = (whole.task(), whole.task());
+        one.child().child().record_out_of_memory();
+        assert!(one.is_out_of_memory() && one.reason().is_none());
+        assert!(!other.is_out_of_memory() && !whole.is_out_of_memory());
+        other.child().exceed_memory();
+        assert!(other.is_out_of_memory() && other.reason().is_none());
     }
 }

@@ -495,6 +495,7 @@ impl<'a, 'p> Search<'a, 'p> {
             self.budget.progress.states.store(self.visited.states, Ordering::Relaxed);
             self.budget.progress.depth.store(self.stack.len() as u64, Ordering::Relaxed);
             if self.bytes() > limits.bytes {
+                self.budget.cancel.record_out_of_memory();
                 return Err(Coverage::Cut(Stop::Memory));
             }
         }

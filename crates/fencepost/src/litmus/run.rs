@@ -1,16 +1,12 @@
 //! Runs many tests in parallel, each within its limits.
 //!
-//! Tests are small, so the workers share the tests and not the search of one test. One thread
-//! enforces the time limit of all searches. Results are delivered in the order of the files, as
-//! early as possible.
-//!
 //! A test with many threads may have too many states for any limit. So a depth-first search looks
 //! for a run that decides the condition before the search of all states goes on.
 
 use crate::args::{CPrograms, Search};
 use crate::exit::Exit;
-use crate::guard::catch_panic;
 use crate::input::{self, InputFile};
+use crate::parallel::{Pool, Turn};
 use crate::session::{Session, settings};
 use fencepost_engines::{
     Answer, Budget, Engine, Explicit, InconclusiveReason, Settings, Task, Verdict, dive_for_outcome,
@@ -22,19 +18,11 @@ use fencepost_report::Paint;
 use fencepost_report::diagnostics::render;
 use fencepost_report::litmus::{Entry, Incomplete, ModelResult, TestRun};
 use fencepost_report::paint::printable;
-use fencepost_report::verdict_line::reason_text;
+use fencepost_report::verdict_line::{reason_text, shown};
 use fencepost_report::violation::describe_claim;
-use fencepost_search::{Cancel, Limits, Progress, Stop};
-use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroUsize;
+use fencepost_search::{Limits, Stop};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-
-/// The interval between two checks of the time limit.
-const TICK: Duration = Duration::from_millis(20);
 
 /// The result of one file.
 pub(super) struct Finished {
@@ -53,104 +41,39 @@ pub(super) struct Runner<'a> {
     pub(super) paint: Paint,
 }
 
-/// A worker: its cancellation flag, and when its current search started.
-struct Worker {
-    cancel: Cancel,
-    started: Mutex<Option<Instant>>,
-}
-
 impl Runner<'_> {
     /// Runs all files and passes their results to `each`, in order. Cancels the rest when `each`
-    /// returns false.
-    pub(super) fn run(&self, files: &[PathBuf], mut each: impl FnMut(Finished) -> bool) {
-        let whole = self.session.cancel();
-        let mut settings = settings(self.search);
-        let workers = settings.threads.get().min(files.len().max(1));
-        // With fewer tests than threads, each search uses several threads.
-        let threads = (settings.threads.get() / workers).max(1);
-        settings.threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
-        settings.limits.bytes /= workers as u64;
-        let workers: Vec<Worker> = (0..workers)
-            .map(|_| Worker { cancel: whole.child(), started: Mutex::new(None) })
-            .collect();
-        let next = AtomicUsize::new(0);
-        let done = AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            let (all_done, all_done_receiver) = channel::<()>();
-            let (workers, next, done) = (&workers, &next, &done);
-            // This thread ends when `all_done` is dropped, also after a panic.
-            scope.spawn(move || {
-                self.enforce_time_limit(workers, files.len(), done, &all_done_receiver);
-            });
-            let (sender, receiver) = channel();
-            for worker in workers {
-                let sender = sender.clone();
-                scope.spawn(move || {
-                    while whole.reason().is_none() {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(path) = files.get(at) else { break };
-                        let finished = self.file(path, settings, worker);
-                        if sender.send((at, finished)).is_err() {
-                            break;
-                        }
-                    }
-                });
-            }
-            drop(sender);
-            let mut early: BTreeMap<usize, Finished> = BTreeMap::new();
-            let mut due = 0;
-            for (at, finished) in &receiver {
-                done.fetch_add(1, Ordering::Relaxed);
-                early.insert(at, finished);
-                while let Some(finished) = early.remove(&due) {
-                    due += 1;
-                    if !each(finished) {
-                        whole.interrupt();
-                    }
-                }
-            }
-            drop(all_done);
-        });
+    /// returns false. After an interruption no more files are started.
+    pub(super) fn run(&self, files: &[PathBuf], each: impl FnMut(Finished) -> bool) {
+        let session = self.session;
+        let settings = settings(self.search);
+        let pool = Pool { session, settings, title: "litmus tests", in_parallel: true };
+        pool.run(
+            files,
+            |path| (!session.interrupted()).then(|| InputFile::read(path, &CPrograms::default())),
+            |path, file, turn, emit| {
+                file.iter().for_each(|file| emit(self.file(path, file, turn)));
+            },
+            each,
+        );
     }
 
-    /// Cancels searches that exceed the time limit, and shows how many tests are done, until
-    /// `all_done` closes.
-    fn enforce_time_limit(
-        &self,
-        workers: &[Worker],
-        files: usize,
-        done: &AtomicUsize,
-        all_done: &Receiver<()>,
-    ) {
-        let bar = self.session.bar("litmus tests");
-        while all_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-            for worker in workers {
-                let started = *lock(&worker.started);
-                if let (Some(started), Some(time)) = (started, self.session.time())
-                    && started.elapsed() >= time
-                {
-                    worker.cancel.time_out();
-                }
-            }
-            bar.set_message(format!("{} of {files}", done.load(Ordering::Relaxed)));
-            bar.tick();
-        }
-        bar.finish_and_clear();
-    }
-
-    /// Reads and runs one file. A panic becomes a result.
-    fn file(&self, path: &Path, settings: Settings, worker: &Worker) -> Finished {
-        let name = input::display_path(path);
-        let finished = catch_panic(|| self.run_file(path, settings, worker));
+    /// Runs the test in a file. A panic becomes a result.
+    fn file(&self, path: &Path, file: &Result<InputFile, String>, turn: &Turn<'_>) -> Finished {
+        let name = || input::display_path(path);
+        let finished = turn.catch_panic_while(
+            || format!("running {}", name()),
+            || self.run_test(parse(path, file.as_ref(), self.paint), turn),
+        );
         finished.unwrap_or_else(|_| Finished {
-            entry: Entry::Unsupported(name, "an internal error of Fencepost".into()),
+            entry: Entry::Unsupported(name(), "an internal error of Fencepost".into()),
             messages: String::new(),
             exit: Exit::Internal,
         })
     }
 
-    fn run_file(&self, path: &Path, settings: Settings, worker: &Worker) -> Finished {
-        let ReadTest { file, messages, test } = read(path, self.paint);
+    fn run_test(&self, read: ReadTest, turn: &Turn<'_>) -> Finished {
+        let ReadTest { file, messages, test } = read;
         let test = match test {
             Ok(test) => test,
             Err(why) => {
@@ -163,12 +86,13 @@ impl Runner<'_> {
         };
         // Only the outcomes matter, so the search need not produce evidence for a property.
         let problem = test.problem.without_requirements();
+        let settings = turn.settings();
         let bound = settings.fixed_buffer.or(bound_without_loops(&problem));
         let settings = Settings { fixed_buffer: bound, ..settings };
         let mut exit = Exit::Success;
         let mut models = Vec::new();
         for model in self.models {
-            let seen = run_test(&test, &problem, model, settings, worker);
+            let seen = run_under(model, (&test, &problem), settings, turn);
             exit = exit.combine(match &seen {
                 Ok(ModelResult { incomplete: None, .. }) => Exit::Success,
                 Ok(_) => Exit::Inconclusive,
@@ -178,10 +102,6 @@ impl Runner<'_> {
         }
         Finished { entry: Entry::TestRun(Box::new(TestRun { file, test, models })), messages, exit }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The result of reading a test.
@@ -196,11 +116,17 @@ pub(super) struct ReadTest {
 
 /// Reads a test.
 pub(super) fn read(path: &Path, paint: Paint) -> ReadTest {
-    let source = match InputFile::read(path, &CPrograms::default()) {
+    parse(path, InputFile::read(path, &CPrograms::default()).as_ref(), paint)
+}
+
+/// Parses a test. The error of `source` says why it cannot be read.
+fn parse(path: &Path, source: Result<&InputFile, &String>, paint: Paint) -> ReadTest {
+    let source = match source {
         Ok(source) => source,
         Err(message) => {
             let messages = format!("{}: {message}\n", paint.bad("error"));
-            return ReadTest { file: input::display_path(path), messages, test: Err(message) };
+            let file = input::display_path(path);
+            return ReadTest { file, messages, test: Err(message.clone()) };
         }
     };
     let stem = path.file_stem().map_or_else(|| "test".into(), |stem| stem.to_string_lossy());
@@ -217,7 +143,7 @@ pub(super) fn read(path: &Path, paint: Paint) -> ReadTest {
         first.map_or_else(String::new, |(line, message)| format!("line {line}: {message}"))
     };
     let test = test.ok_or_else(first_error);
-    ReadTest { file: source.name, messages, test }
+    ReadTest { file: source.name.clone(), messages, test }
 }
 
 /// Returns a bound on pending accesses that is never reached, if the program has no loops.
@@ -266,21 +192,16 @@ fn search(
 }
 
 /// Computes the final states of a test under a model. The error describes a fault.
-fn run_test(
-    test: &Test,
-    problem: &Problem,
+fn run_under(
     model: &ModelSpec,
+    (test, problem): (&Test, &Problem),
     settings: Settings,
-    worker: &Worker,
+    turn: &Turn<'_>,
 ) -> Result<ModelResult, String> {
-    let progress = Progress::default();
-    let budget = Budget { cancel: &worker.cancel, progress: &progress };
-    let started = Instant::now();
-    *lock(&worker.started) = Some(started);
-    let (answer, dived) = search(test, Task { problem, model }, settings, budget);
-    *lock(&worker.started) = None;
-    worker.cancel.clear_time_out();
-    let seconds = started.elapsed().as_secs_f64();
+    let what = || format!("{}  {}", test.name, shown(model));
+    let task = Task { problem, model };
+    let ((answer, dived), elapsed) = turn.search(what, |b| search(test, task, settings, b));
+    let seconds = elapsed.seconds();
     let Answer { verdict, mut outcomes, statistics, .. } = answer;
     outcomes.extend(dived);
     let incomplete = match verdict {

@@ -82,6 +82,12 @@ pub fn find(name: &str) -> Option<(&'static str, &'static str)> {
     HEADERS.iter().copied().find(|(known, _)| *known == alias)
 }
 
+/// Returns the names and texts of all headers, also of those that every program includes.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let always = [(PRELUDE, prelude()), (PREDEFINED, predefined())];
+    HEADERS.iter().copied().chain(always)
+}
+
 /// Returns the names of the built-in headers.
 pub fn names() -> impl Iterator<Item = &'static str> {
     HEADERS.iter().map(|(name, _)| *name)

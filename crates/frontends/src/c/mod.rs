@@ -30,6 +30,7 @@ pub mod orders;
 pub mod parse;
 pub mod preprocess;
 pub mod source_map;
+pub mod spellings;
 mod stack;
 pub mod tokens;
 pub mod typed;

@@ -41,7 +41,8 @@ use super::ast::{Name, Unit};
 use super::codes;
 use super::preprocess::{MAX_ERRORS, PreprocessOptions, Preprocessed, preprocess};
 use super::source_map::SourceMap;
-use super::tokens::{Spellings, Tok, Token};
+use super::spellings::{Spelling, Spellings};
+use super::tokens::{Tok, Token};
 use scopes::Scopes;
 
 /// The nesting limit of statements, declarators and parentheses.
@@ -107,6 +108,8 @@ struct Parser<'a> {
     scopes: Scopes,
     /// The name of the current function, for `__func__`.
     function: Rc<str>,
+    /// How often each spelling occurs.
+    occurrences: Vec<u32>,
 }
 
 impl<'a> Parser<'a> {
@@ -116,6 +119,10 @@ impl<'a> Parser<'a> {
         spellings: &'a Spellings,
         diagnostics: Diagnostics,
     ) -> Self {
+        let mut occurrences = vec![0; spellings.count()];
+        for token in tokens {
+            occurrences[token.text.index()] += 1;
+        }
         Parser {
             map,
             tokens,
@@ -129,6 +136,7 @@ impl<'a> Parser<'a> {
             tallest: 0,
             scopes: Scopes::default(),
             function: "".into(),
+            occurrences,
         }
     }
 
@@ -149,7 +157,7 @@ impl<'a> Parser<'a> {
         self.token().span
     }
 
-    fn text(&self, token: Token) -> Rc<str> {
+    fn text(&self, token: Token) -> Spelling {
         self.spellings.text(token.text)
     }
 

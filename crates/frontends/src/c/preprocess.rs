@@ -34,7 +34,8 @@ use fencepost_ir::{Diagnostic, Diagnostics, Span};
 
 use super::codes;
 use super::source_map::{FileKind, SourceMap};
-use super::tokens::{Spellings, Symbol, Tok, Token};
+use super::spellings::{Spelling, Spellings, Symbol};
+use super::tokens::{Tok, Token};
 use hide_sets::HideSets;
 use include::{LexedFile, OpenFile};
 use macros::Macro;
@@ -236,7 +237,7 @@ impl<'a> Preprocessor<'a> {
         false
     }
 
-    fn text(&self, token: Token) -> Rc<str> {
+    fn text(&self, token: Token) -> Spelling {
         self.spellings.text(token.text)
     }
 }

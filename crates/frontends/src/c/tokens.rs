@@ -3,9 +3,7 @@
 //! Keywords have their own kinds. The preprocessor treats every word alike ([`Tok::is_word`]).
 //! Comments and line continuations disappear here. Positions are those of the original text.
 
-use std::collections::HashMap;
 use std::ops::Range;
-use std::rc::Rc;
 
 use fencepost_ir::{Diagnostics, Span};
 use logos::Logos;
@@ -13,6 +11,7 @@ use logos::Logos;
 use super::codes;
 use super::preprocess::hide_sets::HideSet;
 use super::preprocess::splices::Splices;
+use super::spellings::Symbol;
 use crate::lexing::{LineColumns, byte_order_mark_length, report_open_comment};
 
 /// The kind of a token. Words come last.
@@ -298,36 +297,6 @@ impl Tok {
     }
 }
 
-/// The number of a spelling in [`Spellings`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Symbol(u32);
-
-/// The spellings of tokens, each stored once.
-#[derive(Clone, Debug, Default)]
-pub struct Spellings {
-    list: Vec<Rc<str>>,
-    numbers: HashMap<Rc<str>, Symbol>,
-}
-
-impl Spellings {
-    /// Returns the number of a spelling.
-    pub fn intern(&mut self, text: &str) -> Symbol {
-        if let Some(known) = self.numbers.get(text) {
-            return *known;
-        }
-        let symbol = Symbol(self.list.len() as u32);
-        let text: Rc<str> = text.into();
-        self.list.push(Rc::clone(&text));
-        self.numbers.insert(text, symbol);
-        symbol
-    }
-
-    /// Returns the spelling of a number.
-    pub fn text(&self, symbol: Symbol) -> Rc<str> {
-        self.list.get(symbol.0 as usize).map_or_else(|| "".into(), Rc::clone)
-    }
-}
-
 /// A token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
@@ -347,11 +316,12 @@ pub struct Token {
     pub space: bool,
 }
 
-/// Splits a text into tokens. `start` is the offset of the text in the source map.
+/// Splits a text into tokens. `start` is the offset of the text in the source map. `intern` returns
+/// the number of a spelling.
 pub fn lex(
     text: &str,
     start: u32,
-    spellings: &mut Spellings,
+    mut intern: impl FnMut(&str) -> Symbol,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Token> {
     let splices = Splices::new(text);
@@ -383,7 +353,7 @@ pub fn lex(
         };
         let span = span_of(&range);
         let space = range.start > previous || first;
-        let text = spellings.intern(lexer.slice());
+        let text = intern(lexer.slice());
         tokens.push(Token { kind, text, span, origin: span, hide: HideSet::EMPTY, first, space });
         (first, previous) = (false, range.end);
     }

@@ -8,10 +8,11 @@ use super::scopes::Meaning;
 use super::specifiers::Position;
 use super::{ParseResult, Parser, SyntaxError};
 use crate::c::ast::{
-    Declaration, Declarator, Derivation, FunctionDefinition, InitDeclarator, Item, Specifiers,
-    Storage,
+    Block, Declaration, Declarator, Derivation, FunctionDefinition, InitDeclarator, Item, Name,
+    Specifiers, Storage,
 };
 use crate::c::codes;
+use crate::c::source_map::FileKind;
 use crate::c::tokens::Tok;
 
 /// An item and the tokens that it consists of.
@@ -135,6 +136,16 @@ impl Parser<'_> {
         };
         if let Some(name) = &declarator.name {
             self.scopes.declare(&name.text, Meaning::Value);
+            if self.is_unused_function_of_ours(name) {
+                let body = self.skip_block();
+                let span = start.to(body.close);
+                return Ok(Item::Function(FunctionDefinition {
+                    specifiers,
+                    declarator,
+                    body,
+                    span,
+                }));
+            }
             self.function = name.text.as_str().into();
         }
         self.scopes.open();
@@ -148,6 +159,31 @@ impl Parser<'_> {
         self.function = "".into();
         let span = start.to(body.close);
         Ok(Item::Function(FunctionDefinition { specifiers, declarator, body, span }))
+    }
+
+    /// Whether a function belongs to our headers and its name occurs nowhere else.
+    /// [`overrides`](super::overrides) drops such a function, so its body need not be parsed.
+    fn is_unused_function_of_ours(&self, name: &Name) -> bool {
+        let symbol = self.spellings.find(&name.text);
+        symbol.is_some_and(|symbol| self.occurrences[symbol.index()] == 1)
+            && self.map.file(name.span).is_some_and(|file| file.kind == FileKind::BuiltIn)
+    }
+
+    /// Skips a block of our headers, in which braces match.
+    fn skip_block(&mut self) -> Block {
+        let open = self.span();
+        let mut depth = 0;
+        loop {
+            let token = self.advance();
+            match token.kind {
+                Tok::LBrace => depth += 1,
+                Tok::RBrace => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 || token.kind == Tok::End {
+                return Block { items: Vec::new(), open, close: token.span };
+            }
+        }
     }
 
     /// Parses a declaration with its `;`.

@@ -12,7 +12,8 @@ use crate::c::ast::{
     Declaration, Declarator, Derivation, InitDeclarator, Item, Storage, TypeSpecifier,
 };
 use crate::c::source_map::{FileKind, SourceMap};
-use crate::c::tokens::{Spellings, Tok, Token};
+use crate::c::spellings::Spellings;
+use crate::c::tokens::{Tok, Token};
 
 /// Returns the items that remain, in text order.
 pub(super) fn resolve(

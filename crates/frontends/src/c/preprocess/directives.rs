@@ -1,7 +1,5 @@
 //! Directives: the lines that begin with `#`.
 
-use std::rc::Rc;
-
 use fencepost_ir::Span;
 
 use super::Preprocessor;
@@ -147,13 +145,13 @@ impl Preprocessor<'_> {
         }
     }
 
-    fn without_if(&mut self, directive: &Rc<str>, span: Span) {
+    fn without_if(&mut self, directive: &str, span: Span) {
         self.error(codes::CONDITIONAL, span, format!("`#{directive}` without `#if`"))
             .hint("remove this line, or add the `#if` that it belongs to");
     }
 
     /// Handles `#elif` and `#else`.
-    fn next_branch(&mut self, directive: &Rc<str>, rest: &[Token], span: Span) {
+    fn next_branch(&mut self, directive: &str, rest: &[Token], span: Span) {
         let open = self.files.last_mut().and_then(|file| file.conditionals.pop());
         let Some(mut open) = open else {
             self.without_if(directive, span);
@@ -163,7 +161,7 @@ impl Preprocessor<'_> {
             self.error(codes::CONDITIONAL, span, format!("`#{directive}` after `#else`"))
                 .related(open.span, "the `#if` is here");
         }
-        open.in_else |= &**directive == "else";
+        open.in_else |= directive == "else";
         // A condition is only evaluated if no branch before it was read.
         open.active = !open.done && (open.in_else || self.condition(rest, span));
         open.done |= open.active;

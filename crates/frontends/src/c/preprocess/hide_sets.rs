@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::c::tokens::Symbol;
+use crate::c::spellings::Symbol;
 
 /// The number of a set in [`HideSets`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -7,6 +7,7 @@ use fencepost_ir::Span;
 use super::directives::Conditional;
 use super::{MAX_INCLUDE_DEPTH, Preprocessor};
 use crate::c::source_map::FileKind;
+use crate::c::spellings::tokens_of_header;
 use crate::c::tokens::{self, Tok, Token};
 use crate::c::{codes, headers};
 
@@ -69,7 +70,11 @@ impl Preprocessor<'_> {
             };
             self.map.set_inclusion(file, at);
             let start = self.map.files().get(file).map_or(0, |file| file.start);
-            let tokens = tokens::lex(text, start, &mut self.spellings, &mut self.diagnostics);
+            let stored = (kind == FileKind::BuiltIn).then(|| tokens_of_header(name, start));
+            let tokens = stored.flatten().unwrap_or_else(|| {
+                let intern = |text: &str| self.spellings.intern(text);
+                tokens::lex(text, start, intern, &mut self.diagnostics)
+            });
             let lexed = LexedFile { file, tokens: tokens.into() };
             self.lexed.insert(key, lexed.clone());
             lexed

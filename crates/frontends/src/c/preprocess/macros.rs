@@ -6,7 +6,8 @@ use fencepost_ir::Span;
 
 use super::Preprocessor;
 use crate::c::source_map::FileKind;
-use crate::c::tokens::{Symbol, Tok, Token};
+use crate::c::spellings::Symbol;
+use crate::c::tokens::{Tok, Token};
 use crate::c::{codes, headers};
 
 /// A macro.
