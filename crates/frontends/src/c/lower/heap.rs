@@ -1,7 +1,8 @@
 //! Allocated memory.
 //!
 //! The type of an object comes from the context: the pointer type that the result is converted to,
-//! also through functions that return `void *`.
+//! also through functions that return `void *`, or a later conversion of its address. An object of
+//! an unknown type consists of bytes; it is an error if a pointer may access it.
 //!
 //! If objects of a type may be freed, they come from one pool for all threads, because an allocator
 //! may give the address of a freed object to any thread. If no `free` reaches objects of the type
@@ -18,6 +19,8 @@
 //! If the size is not a constant, there is a pool for each number of elements up to
 //! [`MAX_ELEMENTS`]. More elements reach a bound.
 
+use std::collections::BTreeSet;
+
 use fencepost_ir::{BinOp, Expr, Fault, Op, Reg, Span, WideOp};
 
 use super::access::AccessMode;
@@ -29,7 +32,7 @@ use super::places::Spot;
 use super::plan::{ObjectId, PoolPlan, PoolUsers};
 use super::thread::Lowerer;
 use crate::c::codes;
-use crate::c::typed::{Expr as TypedExpr, RecordId, Type, TypeKind};
+use crate::c::typed::{Expr as TypedExpr, IntType, RecordId, Type, TypeKind};
 
 /// The number of cells for an allocation in a loop.
 const IN_LOOP: u32 = 4;
@@ -64,17 +67,15 @@ impl<'p> Lowerer<'_, 'p> {
             return Expr::Const(0);
         }
         let hint = hint.cloned().or_else(|| self.frame().hint.clone());
+        let hint = hint.or_else(|| self.pass.plan.inferred_types.get(&span).cloned());
         if let Some(size) = size.as_const() {
-            let Some(object) = self.object_type(size, hint.as_ref()) else {
-                self.error(
-                    codes::ALLOCATION,
-                    span,
-                    "the type of the allocated object is not known".into(),
-                    "convert the result to a pointer to the type, and use `sizeof` of the type",
-                );
-                return Expr::Const(0);
-            };
+            let known = self.object_type(size, hint.as_ref());
+            let is_known = known.is_some();
+            let object = known.unwrap_or_else(|| bytes(size));
             let new = self.new_cell(&object, zero, span);
+            if !is_known && let Some(number) = self.pass.pool_of(&object, zero) {
+                self.pass.unknown_types.insert(number, span);
+            }
             self.copy_old(old, &new, (&object, size), span);
             return new;
         }
@@ -157,6 +158,18 @@ impl<'p> Lowerer<'_, 'p> {
             }
         };
         hint.and_then(of_type).or_else(by_size)
+    }
+
+    /// Notes that an address is converted to a pointer to a type: the object there may be of an
+    /// unknown type.
+    pub(super) fn note_conversion(&mut self, address: &Val, ty: &Type) {
+        let is_type = !matches!(ty.kind, TypeKind::Void | TypeKind::Function(_));
+        let object = address.as_const().and_then(|at| self.pass.memory.object_at(at));
+        if let (Some((ObjectId::Cell(number, _), 0)), true) = (object, is_type)
+            && let Some(span) = self.pass.unknown_types.get(&number)
+        {
+            self.pass.next.inferred_types.entry(*span).or_insert_with(|| ty.clone());
+        }
     }
 
     /// Takes a cell of the pool of a type. Returns its address.
@@ -352,6 +365,39 @@ impl<'p> Lowerer<'_, 'p> {
 }
 
 impl Pass<'_> {
+    /// Returns the pool of the last allocation of a type.
+    fn pool_of(&self, (ty, tail): &ObjectType, zero: bool) -> Option<u32> {
+        let ty = (ty.clone(), *tail, zero);
+        let at = self.next.pools.iter().rposition(|pool| pool.object_type() == ty)?;
+        Some(at as u32)
+    }
+
+    /// Reports the objects of an unknown type that may be accessed through a pointer.
+    pub(super) fn check_unknown_types(&mut self) {
+        if self.unknown_types.is_empty() {
+            return;
+        }
+        let accessed: BTreeSet<ObjectId> = self.pointees().into_iter().flatten().collect();
+        for number in self.unknown_types.clone().into_keys() {
+            if accessed.contains(&ObjectId::Cell(number, 0)) {
+                self.report_unknown_type(ObjectId::Cell(number, 0));
+            }
+        }
+    }
+
+    /// Reports an access to an object of an unknown type. Returns whether it is one.
+    pub(super) fn report_unknown_type(&mut self, id: ObjectId) -> bool {
+        let ObjectId::Cell(number, _) = id else { return false };
+        let Some(span) = self.unknown_types.get(&number).copied() else { return false };
+        self.error(
+            codes::ALLOCATION,
+            span,
+            "the type of the allocated object is not known".into(),
+            "convert the result to a pointer to the type, and use `sizeof` of the type",
+        );
+        true
+    }
+
     /// Counts an allocation. Returns the number of its pool.
     fn count_allocation(
         &mut self,
@@ -392,6 +438,13 @@ impl Pass<'_> {
             }
         }
     }
+}
+
+/// Returns the type of an object of an unknown type: bytes.
+fn bytes(size: i64) -> ObjectType {
+    let byte = Type::plain(TypeKind::Int(IntType { bits: 8, signed: false, is_bool: false }));
+    let len = u64::try_from(size).unwrap_or(0);
+    (Type::plain(TypeKind::Array(Box::new(byte), len)), 0)
 }
 
 /// Returns the condition that a pointer is the start of a cell, and the number of the cell.

@@ -15,7 +15,7 @@ use fencepost_ir::{Loc, Location, Pool, PoolId, Value};
 
 use super::layout::{LayoutError, Scalar, flexible_member, ir_type, limits, scalars, size_of};
 use super::plan::{ObjectId, Plan, PoolPlan, PoolUsers};
-use super::uninitialised::marker;
+use super::uninitialised::scalar_marker;
 use crate::c::typed::{IntType, Program, Type, TypeKind};
 
 /// The address of the first function.
@@ -78,6 +78,8 @@ pub(super) struct Memory {
     /// Types that have no layout.
     pub(super) errors: Vec<(ObjectId, LayoutError)>,
     mixed_signs: BTreeSet<u8>,
+    /// Whether pointers without a value have a mark.
+    marks_pointers: bool,
     /// The locations that start without a value.
     pub(super) uninitialised: BTreeSet<Loc>,
     next: Value,
@@ -85,11 +87,12 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Places the objects of a plan.
-    pub(super) fn new(program: &Program, plan: &Plan) -> Self {
+    pub(super) fn new(program: &Program, plan: &Plan, marks_pointers: bool) -> Self {
         let after = FUNCTIONS + 16 * program.functions.len() as Value;
         let mut memory = Memory {
             next: OBJECTS.max(round_up(after as u64, 4096) as Value),
             mixed_signs: plan.mixed_signs.clone(),
+            marks_pointers,
             ..Memory::default()
         };
         let mut all: Vec<(ObjectId, String, &Type)> = Vec::new();
@@ -257,10 +260,12 @@ impl Memory {
             let name = format!("{name}{}", scalar.path);
             let has_both_signs = self.mixed_signs.contains(&scalar.ty.bits);
             let has_marker = !has_value && scalar.parts.is_empty() && !has_both_signs;
-            let (ty, init) = match marker(scalar.ty).filter(|_| has_marker) {
+            let (ty, init) = match scalar_marker(scalar, self.marks_pointers).filter(|_| has_marker)
+            {
                 Some(init) => {
                     self.uninitialised.insert(Loc::from_index(self.locations.len()));
-                    (fencepost_ir::Type::Int { range: Some((limits(scalar.ty).0, init)) }, init)
+                    let (lo, hi) = limits(scalar.ty);
+                    (fencepost_ir::Type::Int { range: Some((lo, hi.max(init))) }, init)
                 }
                 None => (ty, 0),
             };

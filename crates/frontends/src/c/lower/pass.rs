@@ -60,6 +60,8 @@ pub(super) struct Pass<'p> {
     pub(super) faults: BTreeMap<Label, Fault>,
     /// The pointers that are freed, with their threads.
     pub(super) freed: Vec<(u32, Expr<fencepost_ir::Reg>)>,
+    /// The pools of objects whose type is not known, with an allocation.
+    pub(super) unknown_types: BTreeMap<u32, Span>,
     pub(super) has_assertions: bool,
     /// Whether a size limit is exceeded.
     pub(super) stopped: bool,
@@ -82,7 +84,7 @@ impl<'p> Pass<'p> {
         effects: &'p Effects,
         labels: Labels<'p>,
     ) -> Self {
-        let memory = Memory::new(program, &plan);
+        let memory = Memory::new(program, &plan, effects.marks_pointers());
         let mut scalars_of = BTreeMap::new();
         for (id, object) in memory.objects() {
             let Some(base) = object.base else { continue };
@@ -112,6 +114,7 @@ impl<'p> Pass<'p> {
             plain: BTreeSet::new(),
             faults: BTreeMap::new(),
             freed: Vec::new(),
+            unknown_types: BTreeMap::new(),
             has_assertions: false,
             stopped: false,
             fuel: limits::FUEL,
@@ -141,6 +144,7 @@ impl<'p> Pass<'p> {
         if !self.stopped {
             self.extend_pools();
             self.find_freed();
+            self.check_unknown_types();
             self.find_escapes();
             self.find_tracked();
         }

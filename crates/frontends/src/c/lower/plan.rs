@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fencepost_ir::Label;
+use fencepost_ir::{Label, Span};
 
 use super::uninitialised::VariableKey;
 use crate::c::typed::Type;
@@ -98,6 +98,9 @@ pub(super) struct Plan {
     /// The global variables that are accessed.
     pub(super) used: BTreeSet<ObjectId>,
     pub(super) pools: Vec<PoolPlan>,
+    /// The types of allocated objects that only later conversions of their addresses tell, by the
+    /// position of the allocation.
+    pub(super) inferred_types: BTreeMap<Span, Type>,
     /// The types of allocated objects that may be freed.
     pub(super) freed: Vec<AllocatedType>,
     /// The objects with an owner that cannot be held in registers.
@@ -128,6 +131,7 @@ impl Plan {
     pub(super) fn next(&self) -> Plan {
         Plan {
             used: self.used.clone(),
+            inferred_types: self.inferred_types.clone(),
             freed: self.freed.clone(),
             in_memory: self.in_memory.clone(),
             escaped: self.escaped.clone(),
