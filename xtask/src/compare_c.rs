@@ -4,7 +4,7 @@
 //! The folder has a table `genmc.tsv` of tests with their options, a table `genmc-runs.tsv` of
 //! answers (verdict, number of executions, CPU seconds), and the tests below `genmc/`. A test below
 //! `correct/` has no violation. A test below `wrong/` has a defect, some of them only in weaker
-//! models than ours. The number of executions under SC is compared with that of
+//! models than ours. The number of complete executions under SC is compared with that of
 //! `--engine stateless`.
 //!
 //! A violation of a correct test is an error. Everything else is reported.
@@ -189,8 +189,9 @@ fn run(options: &Options, job: &Job) -> Answers {
         if let Ok(results) = check(options, job, &stateless)
             && let Some(result) = results.first()
         {
-            answers.executions =
-                result["states"].as_u64().filter(|_| result["verdict"] == "verified");
+            let blocked = result["blocked"].as_u64().unwrap_or(0);
+            let complete = result["states"].as_u64().map(|all| all.saturating_sub(blocked));
+            answers.executions = complete.filter(|_| result["verdict"] == "verified");
             answers.seconds = result["cpu_seconds"].as_f64().unwrap_or(0.0);
         }
     }

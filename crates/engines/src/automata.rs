@@ -224,6 +224,7 @@ fn answer(
 ) -> Answer {
     let statistics = Statistics {
         states: found.stored,
+        blocked: 0,
         transitions: found.steps,
         depth: found.depth as u32,
         bytes: found.bytes,

@@ -86,6 +86,9 @@ impl Budget<'_> {
 pub struct Statistics {
     /// States stored by the search that reached the verdict.
     pub states: u64,
+    /// Of the executions of a stateless exploration: those that ended with a blocked thread, such as
+    /// at a false `assume`.
+    pub blocked: u64,
     /// Steps computed by that search.
     pub transitions: u64,
     /// The largest distance of a state from an initial state.
@@ -101,6 +104,7 @@ impl Statistics {
     pub(crate) fn from_search<V>(found: &Exploration<V>) -> Self {
         Statistics {
             states: found.states,
+            blocked: 0,
             transitions: found.transitions,
             depth: found.depth,
             bytes: found.bytes,

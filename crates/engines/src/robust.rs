@@ -349,6 +349,7 @@ impl Query<'_> {
         });
         let statistics = Statistics {
             states: result.counts.executions().max(1),
+            blocked: result.counts.stuck,
             transitions: result.counts.events,
             depth: result.counts.longest as u32,
             ..Statistics::default()

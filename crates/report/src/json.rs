@@ -64,6 +64,9 @@ pub struct CheckResult {
     pub message: Option<String>,
     /// The number of states stored.
     pub states: u64,
+    /// The number of executions that ended with a blocked thread, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<u64>,
     /// The number of steps computed.
     pub transitions: u64,
     /// The wall-clock time in seconds.
@@ -272,6 +275,7 @@ impl CheckResult {
             property: shown.map(|s| violation::property(finding.problem, s.claim)),
             message: finding.message(trace_rows),
             states: statistics.states,
+            blocked: (statistics.blocked > 0).then_some(statistics.blocked),
             transitions: statistics.transitions,
             seconds: rounded(finding.seconds),
             cpu_seconds: finding.cpu_seconds.map(rounded),

@@ -2,7 +2,7 @@
 //! advice for them.
 
 use crate::finding::{Class, Finding, QueryResult};
-use crate::paint::{Paint, counted, printable};
+use crate::paint::{Paint, count, counted, printable};
 use crate::trace::TraceRows;
 use crate::violation::describe_claim;
 use fencepost_engines::explicit::LARGEST_BOUND;
@@ -325,7 +325,11 @@ pub fn row(
                 | Decider::Cbmc
                 | Decider::GenMc => format!("{}: ", answer.decider),
             };
-            paint.faint(&format!("({by}{states}, {})", times_text(finding)))
+            let blocked = match answer.statistics.blocked {
+                0 => String::new(),
+                blocked => format!(", {} of them blocked", count(blocked)),
+            };
+            paint.faint(&format!("({by}{states}{blocked}, {})", times_text(finding)))
         }
         QueryResult::NotRun | QueryResult::Crashed(_) => String::new(),
     };

@@ -61,7 +61,7 @@ use pass::Pass;
 use plan::Plan;
 
 /// The largest number of passes.
-const MAX_PASSES: usize = 12;
+const MAX_PASSES: usize = 16;
 
 /// Lowers a program. Returns `None` exactly when it reported an error.
 pub fn lower(

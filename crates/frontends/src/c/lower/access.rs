@@ -8,10 +8,11 @@
 use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Span, WideOp};
 
 use super::arithmetic::{Val, binary, convert};
-use super::layout::{POINTER, limits, scalar_type};
+use super::layout::{POINTER, scalar_type};
 use super::order_places::SourceOrder;
 use super::places::{Cell, Spot};
 use super::thread::Lowerer;
+use super::uninitialised::written_range;
 use crate::c::codes;
 use crate::c::orders::order_of_value;
 use crate::c::typed::{Access, Expr as TypedExpr, IntType, Type, TypeKind};
@@ -98,7 +99,7 @@ impl<'p> Lowerer<'_, 'p> {
                 let value = self.register_value(*reg);
                 if own.signed == ty.signed { value } else { self.converted(value, ty) }
             }
-            Cell::Memory { at, scalar, ty: own } => {
+            Cell::Memory { at, scalar, ty: own, .. } => {
                 if let Some((id, number)) = scalar {
                     self.pass.note_access(self.thread, *id, *number, true, false);
                 }
@@ -114,7 +115,7 @@ impl<'p> Lowerer<'_, 'p> {
                     && (own.is_some_and(|own| own.signed != ty.signed)
                         || self.pass.plan.mixed_signs.contains(&ty.bits));
                 let reg = match self.may_have_marker(cell, ty) {
-                    true => self.temporary_for_load(limits(own.unwrap_or(ty))),
+                    true => self.temporary_for_load(written_range(own.unwrap_or(ty))),
                     false => self.temporary(if is_mixed { POINTER } else { ty }),
                 };
                 let marks = self.mark_order(AccessKind::Load, &[order], ("load", 0), span);
@@ -127,7 +128,8 @@ impl<'p> Lowerer<'_, 'p> {
         }
     }
 
-    /// Loads a scalar for a copy. A scalar without a value yields 0.
+    /// Loads a scalar for a copy. A scalar without a value yields 0, a pointer without a value yields
+    /// its mark.
     pub(super) fn load_copy(&mut self, cell: &Cell, ty: &Type, span: Span) -> Val {
         match cell {
             Cell::Register(reg, _) => {
@@ -138,8 +140,9 @@ impl<'p> Lowerer<'_, 'p> {
                 }
                 value
             }
-            Cell::Memory { at, scalar, ty: own }
-                if self.may_have_marker(cell, scalar_type(ty).unwrap_or(POINTER)) =>
+            Cell::Memory { at, scalar, ty: own, .. }
+                if scalar_type(ty)
+                    .is_some_and(|ty| ty.bits < 64 && self.may_have_marker(cell, ty)) =>
             {
                 if let Some((id, number)) = scalar {
                     self.pass.note_access(self.thread, *id, *number, true, false);
@@ -207,7 +210,7 @@ impl<'p> Lowerer<'_, 'p> {
                 let value = self.converted(value, *own);
                 self.assign(*reg, value, span, number);
             }
-            Cell::Memory { at, scalar, ty } => {
+            Cell::Memory { at, scalar, ty, .. } => {
                 let order = mode.order();
                 let Some((before, after)) = order.order.store_fences() else {
                     return self.invalid_order(order.order, "a store", span);

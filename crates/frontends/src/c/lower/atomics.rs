@@ -26,6 +26,7 @@ use super::layout::{POINTER, limits, scalar_type, size_of};
 use super::order_places::SourceOrder;
 use super::places::Cell;
 use super::thread::Lowerer;
+use super::uninitialised::written_range;
 use crate::c::typed::{
     Access, BinaryOp, Expr as TypedExpr, ExprKind, IntType, Type, TypeKind, Yields,
 };
@@ -237,7 +238,7 @@ impl<'p> Lowerer<'_, 'p> {
             && (own.is_some_and(|own| own.signed != ty.signed)
                 || self.pass.plan.mixed_signs.contains(&ty.bits));
         let reg = match self.may_have_marker(cell, ty) {
-            true => self.temporary_for_load(limits(own.unwrap_or(ty))),
+            true => self.temporary_for_load(written_range(own.unwrap_or(ty))),
             false => self.temporary(if is_mixed { POINTER } else { ty }),
         };
         (reg, is_mixed)

@@ -18,6 +18,8 @@ pub(super) struct Effects {
     pointers: bool,
     /// The sizes in bits of integers that are accessed with both signs: a pointer is converted.
     both_signs: BTreeSet<u8>,
+    /// Whether an integer with 64 bits may become a pointer.
+    forges_pointers: bool,
 }
 
 /// What a loop may assign.
@@ -46,6 +48,7 @@ impl Effects {
             unrolled: vec![false; count],
             pointers: false,
             both_signs: both_signs(program),
+            forges_pointers: forges_pointers(program),
         };
         let mut changed = true;
         while changed {
@@ -67,6 +70,11 @@ impl Effects {
     /// Returns whether a pointer to an integer of this size is converted to one with the other sign.
     pub(super) fn has_both_signs(&self, bits: u8) -> bool {
         self.both_signs.contains(&bits)
+    }
+
+    /// Returns whether pointers in memory that have no value can have a mark.
+    pub(super) fn marks_pointers(&self) -> bool {
+        !self.forges_pointers
     }
 
     /// Returns whether a loop with this part should be unrolled: the part creates or joins threads,
@@ -95,6 +103,76 @@ impl Effects {
     }
 }
 
+/// Returns whether an integer with 64 bits may become a pointer: by a conversion, by an access to a
+/// pointer as an integer, or by a union.
+fn forges_pointers(program: &Program) -> bool {
+    let mut found = false;
+    let mut visit = |node: Node<'_>| {
+        if let Node::Expr(Expr { kind: ExprKind::Convert(inner), ty, .. }) = node
+            && let TypeKind::Pointer(to) = &ty.kind
+        {
+            found |= match &inner.ty.kind {
+                TypeKind::Pointer(from) => {
+                    is_wide(to) && is_pointer(from) || is_wide(from) && is_pointer(to)
+                }
+                _ => !is_small_or_pointer(inner),
+            };
+        }
+        !found
+    };
+    walk_program(program, &mut visit);
+    let mut unions = program.records.iter().filter(|record| record.is_union);
+    found
+        || unions.any(|record| {
+            let has = |test: &dyn Fn(&Type) -> bool| {
+                record.fields.iter().any(|field| contains(program, &field.ty, test))
+            };
+            has(&is_pointer) && has(&is_wide)
+        })
+}
+
+/// Returns whether a value has at most 32 bits, or is a pointer that was converted to an integer.
+fn is_small_or_pointer(expr: &Expr) -> bool {
+    match (&expr.ty.kind, &expr.kind) {
+        (TypeKind::Pointer(_) | TypeKind::Function(_), _) => true,
+        (TypeKind::Int(int), _) if int.bits < 64 => true,
+        (_, ExprKind::Const(value)) => i32::try_from(*value).is_ok(),
+        (_, ExprKind::Convert(inner)) => is_small_or_pointer(inner),
+        _ => false,
+    }
+}
+
+fn is_wide(ty: &Type) -> bool {
+    matches!(ty.kind, TypeKind::Int(IntType { bits: 64, .. }))
+}
+
+fn is_pointer(ty: &Type) -> bool {
+    matches!(ty.kind, TypeKind::Pointer(_))
+}
+
+/// Returns whether a type or a part of it passes a test.
+fn contains(program: &Program, ty: &Type, test: &dyn Fn(&Type) -> bool) -> bool {
+    test(ty)
+        || match &ty.kind {
+            TypeKind::Array(element, _) => contains(program, element, test),
+            TypeKind::Record(id) => program.records.get(id.0 as usize).is_some_and(|record| {
+                record.fields.iter().any(|field| contains(program, &field.ty, test))
+            }),
+            _ => false,
+        }
+}
+
+/// Visits all code and the initialisers of global variables.
+fn walk_program<'p>(program: &'p Program, visit: &mut dyn FnMut(Node<'p>) -> bool) {
+    for function in &program.functions {
+        function.body.iter().for_each(|stmt| walk_stmt(stmt, visit));
+    }
+    for global in &program.globals {
+        let items = global.init.iter().flat_map(|init| &init.items);
+        items.for_each(|item| walk_expr(&item.value, visit));
+    }
+}
+
 fn both_signs(program: &Program) -> BTreeSet<u8> {
     let mut found = BTreeSet::new();
     let mut visit = |node: Node<'_>| {
@@ -107,13 +185,7 @@ fn both_signs(program: &Program) -> BTreeSet<u8> {
         }
         true
     };
-    for function in &program.functions {
-        function.body.iter().for_each(|stmt| walk_stmt(stmt, &mut visit));
-    }
-    for global in &program.globals {
-        let items = global.init.iter().flat_map(|init| &init.items);
-        items.for_each(|item| walk_expr(&item.value, &mut visit));
-    }
+    walk_program(program, &mut visit);
     // The members of a union, too.
     for record in program.records.iter().filter(|record| record.is_union) {
         let ints = || record.fields.iter().filter_map(|field| integer(&field.ty));

@@ -201,7 +201,11 @@ impl<'p> Lowerer<'_, 'p> {
         let value = self.eval(inner, own);
         match scalar_type(&expr.ty) {
             Some(to) if scalar_type(&inner.ty).is_some() => {
-                Value::Scalar(self.converted(value.scalar(), to))
+                let value = value.scalar();
+                if let TypeKind::Pointer(to) = &expr.ty.kind {
+                    self.note_conversion(&value, to);
+                }
+                Value::Scalar(self.converted(value, to))
             }
             Some(_) => value,
             None if matches!(expr.ty.kind, TypeKind::Void) => Value::Void,

@@ -1,24 +1,38 @@
 //! Allocated memory.
 //!
-//! Objects of one type come from one pool. The type comes from the context: the pointer type that
-//! the result is converted to, also through functions that return `void *`. A pool has a cell for
-//! each allocation in the code of all threads, and [`IN_LOOP`] cells for an allocation in a loop.
-//! More allocations reach a bound. `calloc` has pools of its own, whose objects are 0.
+//! The type of an object comes from the context: the pointer type that the result is converted to,
+//! also through functions that return `void *`, or a later conversion of its address. An object of
+//! an unknown type consists of bytes; it is an error if a pointer may access it.
+//!
+//! If objects of a type may be freed, they come from one pool for all threads, because an allocator
+//! may give the address of a freed object to any thread. If no `free` reaches objects of the type
+//! ([`Plan::freed`]), their addresses do not depend on the order of allocations. Then allocations of
+//! different threads commute: an allocation that is executed at most once has an object of its own,
+//! at a constant address and without a statement, and the allocations of a thread in loops share a
+//! pool.
+//!
+//! A pool has a cell for each of its allocations in the code, and [`IN_LOOP`] cells for an allocation
+//! in a loop. More allocations reach a bound. `calloc` has pools of its own, whose objects are 0.
+//!
+//! [`Plan::freed`]: super::plan::Plan::freed
 //!
 //! If the size is not a constant, there is a pool for each number of elements up to
 //! [`MAX_ELEMENTS`]. More elements reach a bound.
 
-use fencepost_ir::{BinOp, Expr, Fault, Op, PoolId, Reg, Span, WideOp};
+use std::collections::BTreeSet;
+
+use fencepost_ir::{BinOp, Expr, Fault, Op, Reg, Span, WideOp};
 
 use super::access::AccessMode;
 use super::arithmetic::{Val, binary, offset};
 use super::layout::{INT, POINTER, flexible_member, scalars, size_of};
 use super::memory::PoolAddresses;
+use super::pass::Pass;
 use super::places::Spot;
-use super::plan::ObjectId;
+use super::plan::{ObjectId, PoolPlan, PoolUsers};
 use super::thread::Lowerer;
 use crate::c::codes;
-use crate::c::typed::{Expr as TypedExpr, RecordId, Type, TypeKind};
+use crate::c::typed::{Expr as TypedExpr, IntType, RecordId, Type, TypeKind};
 
 /// The number of cells for an allocation in a loop.
 const IN_LOOP: u32 = 4;
@@ -53,17 +67,15 @@ impl<'p> Lowerer<'_, 'p> {
             return Expr::Const(0);
         }
         let hint = hint.cloned().or_else(|| self.frame().hint.clone());
+        let hint = hint.or_else(|| self.pass.plan.inferred_types.get(&span).cloned());
         if let Some(size) = size.as_const() {
-            let Some(object) = self.object_type(size, hint.as_ref()) else {
-                self.error(
-                    codes::ALLOCATION,
-                    span,
-                    "the type of the allocated object is not known".into(),
-                    "convert the result to a pointer to the type, and use `sizeof` of the type",
-                );
-                return Expr::Const(0);
-            };
+            let known = self.object_type(size, hint.as_ref());
+            let is_known = known.is_some();
+            let object = known.unwrap_or_else(|| bytes(size));
             let new = self.new_cell(&object, zero, span);
+            if !is_known && let Some(number) = self.pass.pool_of(&object, zero) {
+                self.pass.unknown_types.insert(number, span);
+            }
             self.copy_old(old, &new, (&object, size), span);
             return new;
         }
@@ -148,12 +160,25 @@ impl<'p> Lowerer<'_, 'p> {
         hint.and_then(of_type).or_else(by_size)
     }
 
+    /// Notes that an address is converted to a pointer to a type: the object there may be of an
+    /// unknown type.
+    pub(super) fn note_conversion(&mut self, address: &Val, ty: &Type) {
+        let is_type = !matches!(ty.kind, TypeKind::Void | TypeKind::Function(_));
+        let object = address.as_const().and_then(|at| self.pass.memory.object_at(at));
+        if let (Some((ObjectId::Cell(number, _), 0)), true) = (object, is_type)
+            && let Some(span) = self.pass.unknown_types.get(&number)
+        {
+            self.pass.next.inferred_types.entry(*span).or_insert_with(|| ty.clone());
+        }
+    }
+
     /// Takes a cell of the pool of a type. Returns its address.
     fn new_cell(&mut self, (ty, tail): &ObjectType, zero: bool, span: Span) -> Val {
-        let cells = if self.loops > 0 { IN_LOOP } else { 1 };
-        let number = self.pass.count_allocation(ty, *tail, zero, cells, self.loops > 0);
-        let is_pool = |pool: &&super::plan::PoolPlan| {
-            pool.ty == *ty && pool.tail == *tail && pool.zero == zero
+        let users = self.pool_users((ty, *tail), zero);
+        let is_in_loop = self.loops > 0;
+        let number = self.pass.count_allocation((ty, *tail), zero, users, is_in_loop);
+        let is_pool = |pool: &&PoolPlan| {
+            pool.users == users && pool.object_type() == (ty.clone(), *tail, zero)
         };
         let plan = self.pass.plan.pools.get(number).filter(is_pool).cloned();
         let place = self.pass.memory.pool_addresses.get(number).cloned();
@@ -163,8 +188,8 @@ impl<'p> Lowerer<'_, 'p> {
             let at = self.pass.memory.provisional_cell(program, number as u32, ty, *tail);
             return Expr::Const(at);
         };
+        let Some(pool) = place.id else { return Expr::Const(place.first) };
         let cell = self.temporary(INT);
-        let pool = PoolId::from_index(number);
         self.emit_numbered(Op::New { reg: cell, pool }, span, "new", number as u32);
         self.know(cell, None);
         if plan.is_bounded {
@@ -191,56 +216,72 @@ impl<'p> Lowerer<'_, 'p> {
         self.register_value(pointer)
     }
 
+    /// Returns which allocations share the pool of an allocation at this position.
+    fn pool_users(&mut self, (ty, tail): (&Type, u64), zero: bool) -> PoolUsers {
+        if self.pass.plan.freed.contains(&(ty.clone(), tail, zero)) {
+            PoolUsers::All
+        } else if self.loops > 0 {
+            PoolUsers::Thread(self.thread)
+        } else {
+            self.allocations += 1;
+            PoolUsers::Place(self.thread, self.allocations)
+        }
+    }
+
     /// Frees an object.
     pub(super) fn free(&mut self, pointer: Val, span: Span) {
         if let Some(address) = pointer.as_const() {
             if address == 0 {
                 return;
             }
+            self.pass.freed.push((self.thread, pointer));
             match self.pass.memory.object_at(address) {
-                Some((ObjectId::Cell(pool, cell), 0)) => {
-                    let pool = PoolId::from_index(pool as usize);
-                    let cell = Expr::Const(i64::from(cell) + 1);
-                    self.emit(Op::Free { pool, cell }, span, "free");
+                Some((id @ ObjectId::Cell(..), 0)) => {
+                    // Without a pool, the next pass knows that objects of this type are freed.
+                    if let Some((pool, cell, _)) = self.pass.memory.cell(id) {
+                        let cell = Expr::Const(i64::from(cell) + 1);
+                        self.emit(Op::Free { pool, cell }, span, "free");
+                    }
                 }
                 _ => self.require(Expr::Const(0), Fault::InvalidFree, span, "invalid free"),
             }
             return;
         }
-        let pools: Vec<usize> = (0..self.pass.memory.pool_addresses.len()).collect();
-        self.for_pool_of(pointer, &pools, span, |lowerer, number, cell| {
-            let pool = PoolId::from_index(number);
+        self.for_pool_of(pointer, span, |lowerer, number, cell| {
+            let pool = lowerer.pass.memory.pool_addresses.get(number).and_then(|pool| pool.id);
+            let Some(pool) = pool else { return };
             lowerer.emit_numbered(Op::Free { pool, cell }, span, "free", number as u32);
         });
     }
 
-    /// Runs `lower` for each pool in which a pointer may be, with the number of the pool and of the
-    /// cell. A null pointer does nothing. Any other pointer that is not the start of a cell is a
+    /// Runs `lower` for each pool in which a freed pointer may be, with the number of the pool and of
+    /// the cell. A null pointer does nothing. Any other pointer that is not the start of a cell is a
     /// failure.
     fn for_pool_of(
         &mut self,
         pointer: Val,
-        pools: &[usize],
         span: Span,
         mut lower: impl FnMut(&mut Self, usize, Val),
     ) {
         let pointer = self.keep(pointer, POINTER, span);
+        self.pass.freed.push((self.thread, pointer.clone()));
         let (done, next) = (self.code.target(), self.code.target());
         let is_null = binary(BinOp::Eq, pointer.clone(), Expr::Const(0));
         let (mut after, other) = self.branch_value(is_null, done, next, span);
         self.code.bind(next);
         self.state = other;
         self.conditional += 1;
-        for number in pools {
-            let Some(pool) = self.pass.memory.pool_addresses.get(*number).cloned() else {
+        let plan = self.pass.plan.clone();
+        for (number, pool) in self.pass.memory.pool_addresses.clone().iter().enumerate() {
+            if plan.pools.get(number).is_none_or(|pool| pool.users != PoolUsers::All) {
                 continue;
-            };
-            let (inside, cell) = cell_of(&pointer, &pool);
+            }
+            let (inside, cell) = cell_of(&pointer, pool);
             let (here, next) = (self.code.target(), self.code.target());
             let (state, other) = self.branch_value(inside, here, next, span);
             self.code.bind(here);
             self.state = state;
-            lower(self, *number, cell);
+            lower(self, number, cell);
             let state = self.state.clone();
             self.jump(done, span);
             after = self.merge(after, state, span);
@@ -284,9 +325,8 @@ impl<'p> Lowerer<'_, 'p> {
             }
             return;
         }
-        let pools: Vec<usize> = (0..self.pass.memory.pool_addresses.len()).collect();
         let size_limit = size;
-        self.for_pool_of(old.clone(), &pools, span, |lowerer, number, _| {
+        self.for_pool_of(old.clone(), span, |lowerer, number, _| {
             let id = ObjectId::Cell(number as u32, 0);
             if lowerer.has_layout_of(id, object, size_limit) {
                 lowerer.copy_object(id, old, new, size_limit, span);
@@ -322,6 +362,89 @@ impl<'p> Lowerer<'_, 'p> {
             self.store(&cell, value, scalar.ty, AccessMode::Plain, (span, number as u32));
         }
     }
+}
+
+impl Pass<'_> {
+    /// Returns the pool of the last allocation of a type.
+    fn pool_of(&self, (ty, tail): &ObjectType, zero: bool) -> Option<u32> {
+        let ty = (ty.clone(), *tail, zero);
+        let at = self.next.pools.iter().rposition(|pool| pool.object_type() == ty)?;
+        Some(at as u32)
+    }
+
+    /// Reports the objects of an unknown type that may be accessed through a pointer.
+    pub(super) fn check_unknown_types(&mut self) {
+        if self.unknown_types.is_empty() {
+            return;
+        }
+        let accessed: BTreeSet<ObjectId> = self.pointees().into_iter().flatten().collect();
+        for number in self.unknown_types.clone().into_keys() {
+            if accessed.contains(&ObjectId::Cell(number, 0)) {
+                self.report_unknown_type(ObjectId::Cell(number, 0));
+            }
+        }
+    }
+
+    /// Reports an access to an object of an unknown type. Returns whether it is one.
+    pub(super) fn report_unknown_type(&mut self, id: ObjectId) -> bool {
+        let ObjectId::Cell(number, _) = id else { return false };
+        let Some(span) = self.unknown_types.get(&number).copied() else { return false };
+        self.error(
+            codes::ALLOCATION,
+            span,
+            "the type of the allocated object is not known".into(),
+            "convert the result to a pointer to the type, and use `sizeof` of the type",
+        );
+        true
+    }
+
+    /// Counts an allocation. Returns the number of its pool.
+    fn count_allocation(
+        &mut self,
+        (ty, tail): (&Type, u64),
+        zero: bool,
+        users: PoolUsers,
+        is_in_loop: bool,
+    ) -> usize {
+        let is_pool =
+            |pool: &PoolPlan| pool.users == users && pool.object_type() == (ty.clone(), tail, zero);
+        let found = self.next.pools.iter().position(is_pool);
+        let at = found.unwrap_or(self.next.pools.len());
+        if found.is_none() {
+            let (ty, name) = (ty.clone(), self.type_name(ty));
+            let (cells, is_bounded) = (0, false);
+            self.next.pools.push(PoolPlan { users, ty, tail, name, cells, zero, is_bounded });
+        }
+        let pool = &mut self.next.pools[at];
+        pool.cells += if is_in_loop { IN_LOOP } else { 1 };
+        pool.is_bounded |= is_in_loop;
+        at
+    }
+
+    /// Gives the pool of each thread as many cells as a pool for all threads would have: one thread
+    /// may allocate most objects.
+    pub(super) fn extend_pools(&mut self) {
+        let of_thread = |pool: &PoolPlan| matches!(pool.users, PoolUsers::Thread(_));
+        let counts: Vec<u32> = (self.next.pools.iter())
+            .map(|pool| {
+                let ty = pool.object_type();
+                let others = self.next.pools.iter();
+                others.filter(|p| of_thread(p) && p.object_type() == ty).map(|p| p.cells).sum()
+            })
+            .collect();
+        for (pool, cells) in self.next.pools.iter_mut().zip(counts) {
+            if of_thread(pool) {
+                pool.cells = cells;
+            }
+        }
+    }
+}
+
+/// Returns the type of an object of an unknown type: bytes.
+fn bytes(size: i64) -> ObjectType {
+    let byte = Type::plain(TypeKind::Int(IntType { bits: 8, signed: false, is_bool: false }));
+    let len = u64::try_from(size).unwrap_or(0);
+    (Type::plain(TypeKind::Array(Box::new(byte), len)), 0)
 }
 
 /// Returns the condition that a pointer is the start of a cell, and the number of the cell.

@@ -23,6 +23,8 @@ pub(super) struct Scalar {
     pub(super) ty: IntType,
     /// The name after the name of the object: `.next`, `[1]`.
     pub(super) path: String,
+    /// Whether its values are pointers.
+    pub(super) is_pointer: bool,
     /// The smaller scalars of a union inside of this one: their offsets and bits.
     pub(super) parts: Vec<(u64, u8)>,
 }
@@ -112,6 +114,7 @@ pub(super) fn scalars(
                 if scalar.ty.bits == last.ty.bits {
                     // A `_Bool` that shares its location can have any value of the other member.
                     last.ty.is_bool &= scalar.ty.is_bool;
+                    last.is_pointer &= scalar.is_pointer;
                 } else {
                     last.parts.push((scalar.offset, scalar.ty.bits));
                 }
@@ -139,8 +142,9 @@ fn add(
     path: String,
     found: &mut Vec<Scalar>,
 ) -> Result<(), LayoutError> {
-    if let Some(ty) = scalar_type(ty) {
-        found.push(Scalar { offset, ty, path, parts: Vec::new() });
+    if let Some(scalar) = scalar_type(ty) {
+        let is_pointer = matches!(ty.kind, TypeKind::Pointer(_));
+        found.push(Scalar { offset, ty: scalar, path, is_pointer, parts: Vec::new() });
         return if found.len() as u64 > MAX_SCALARS { Err(LayoutError::TooLarge) } else { Ok(()) };
     }
     match &ty.kind {

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use fencepost_ir::{Loc, Location, Pool, PoolId, Value};
 
 use super::layout::{LayoutError, Scalar, flexible_member, ir_type, limits, scalars, size_of};
-use super::plan::{ObjectId, Plan, PoolPlan};
-use super::uninitialised::marker;
+use super::plan::{ObjectId, Plan, PoolPlan, PoolUsers};
+use super::uninitialised::scalar_marker;
 use crate::c::typed::{IntType, Program, Type, TypeKind};
 
 /// The address of the first function.
@@ -43,6 +43,8 @@ pub(super) struct PoolAddresses {
     /// The distance between two cells in bytes.
     pub(super) stride: Value,
     pub(super) cells: u32,
+    /// The pool of the program. Without one, there is one cell, which always exists.
+    pub(super) id: Option<PoolId>,
 }
 
 /// Where an object is, and whether it starts with the value 0.
@@ -68,12 +70,16 @@ pub(super) struct Memory {
     /// By size in bits and sign: the addresses and locations of the scalars that pointers can reach.
     targets: BTreeMap<(u8, bool), Targets>,
     names: BTreeSet<String>,
+    /// The number of cells with a name.
+    cell_counts: BTreeMap<String, u32>,
     /// By size in bits: pointers reach parts of larger scalars of a union. The value is whether some
     /// part is not at the start of its scalar.
     parts: BTreeMap<u8, bool>,
     /// Types that have no layout.
     pub(super) errors: Vec<(ObjectId, LayoutError)>,
     mixed_signs: BTreeSet<u8>,
+    /// Whether pointers without a value have a mark.
+    marks_pointers: bool,
     /// The locations that start without a value.
     pub(super) uninitialised: BTreeSet<Loc>,
     next: Value,
@@ -81,11 +87,12 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Places the objects of a plan.
-    pub(super) fn new(program: &Program, plan: &Plan) -> Self {
+    pub(super) fn new(program: &Program, plan: &Plan, marks_pointers: bool) -> Self {
         let after = FUNCTIONS + 16 * program.functions.len() as Value;
         let mut memory = Memory {
             next: OBJECTS.max(round_up(after as u64, 4096) as Value),
             mixed_signs: plan.mixed_signs.clone(),
+            marks_pointers,
             ..Memory::default()
         };
         let mut all: Vec<(ObjectId, String, &Type)> = Vec::new();
@@ -198,20 +205,41 @@ impl Memory {
     }
 
     fn pool(&mut self, program: &Program, number: u32, plan: &PoolPlan) {
-        let PoolPlan { ty, tail, name, cells, zero, .. } = plan;
+        let PoolPlan { ty, tail, name, cells, zero, users, .. } = plan;
         let storage = Storage { in_memory: true, has_value: *zero };
         let (first, size, cells) = (self.next, full_size(program, ty, *tail), *cells);
         let base = Loc::from_index(self.locations.len());
         let mut stride = 0;
         for cell in 0..cells {
             let id = ObjectId::Cell(number, cell);
-            self.place(program, id, &format!("{name}#{}", cell + 1), (ty, *tail), storage);
+            let count = self.cell_counts.entry(name.clone()).or_default();
+            *count += 1;
+            let cell_name = format!("{name}#{count}");
+            self.place(program, id, &cell_name, (ty, *tail), storage);
             stride = self.objects.get(&id).map_or(0, |object| object.scalars.len() as u32);
         }
-        let (yields_null, is_local) = (true, false);
-        let name = name.to_string();
-        self.pools.push(Pool { name, base, cells, stride, yields_null, is_local });
-        self.pool_addresses.push(PoolAddresses { first, stride: distance(size), cells });
+        let id = match users {
+            PoolUsers::Place(..) => None,
+            PoolUsers::All | PoolUsers::Thread(_) => {
+                let (yields_null, is_local) = (true, false);
+                self.pools.push(Pool {
+                    name: name.clone(),
+                    base,
+                    cells,
+                    stride,
+                    yields_null,
+                    is_local,
+                });
+                Some(PoolId::from_index(self.pools.len() - 1))
+            }
+        };
+        self.pool_addresses.push(PoolAddresses { first, stride: distance(size), cells, id });
+    }
+
+    /// Returns the number of a pool of allocated objects in the plan.
+    pub(super) fn pool_number(&self, id: PoolId) -> Option<u32> {
+        let at = self.pool_addresses.iter().position(|pool| pool.id == Some(id))?;
+        Some(at as u32)
     }
 
     fn add_locations(&mut self, name: &str, scalars: &[Scalar], has_value: bool) -> Loc {
@@ -232,10 +260,12 @@ impl Memory {
             let name = format!("{name}{}", scalar.path);
             let has_both_signs = self.mixed_signs.contains(&scalar.ty.bits);
             let has_marker = !has_value && scalar.parts.is_empty() && !has_both_signs;
-            let (ty, init) = match marker(scalar.ty).filter(|_| has_marker) {
+            let (ty, init) = match scalar_marker(scalar, self.marks_pointers).filter(|_| has_marker)
+            {
                 Some(init) => {
                     self.uninitialised.insert(Loc::from_index(self.locations.len()));
-                    (fencepost_ir::Type::Int { range: Some((limits(scalar.ty).0, init)) }, init)
+                    let (lo, hi) = limits(scalar.ty);
+                    (fencepost_ir::Type::Int { range: Some((lo, hi.max(init))) }, init)
                 }
                 None => (ty, 0),
             };
@@ -253,7 +283,7 @@ impl Memory {
         };
         for (id, object) in &self.objects {
             let Some(base) = object.base else { continue };
-            if !plan.escaped.contains(id) && !matches!(id, ObjectId::Cell(..)) {
+            if !plan.escaped.contains(id) && !self.is_pool_cell(*id) {
                 continue;
             }
             for (at, scalar) in object.scalars.iter().enumerate() {
@@ -310,11 +340,17 @@ impl Memory {
         (offset <= object.size).then_some((*id, offset))
     }
 
+    /// Returns whether an object is a cell of a pool of allocated objects.
+    pub(super) fn is_pool_cell(&self, id: ObjectId) -> bool {
+        matches!(id, ObjectId::Cell(..)) && self.cell(id).is_some()
+    }
+
     /// Returns the pool and cell of an object, and the first cell of the pool.
     pub(super) fn cell(&self, id: ObjectId) -> Option<(PoolId, u32, ObjectId)> {
         match id {
-            ObjectId::Cell(pool, cell) => {
-                Some((PoolId::from_index(pool as usize), cell, ObjectId::Cell(pool, 0)))
+            ObjectId::Cell(number, cell) => {
+                let pool = self.pool_addresses.get(number as usize)?.id?;
+                Some((pool, cell, ObjectId::Cell(number, 0)))
             }
             ObjectId::Local(..) => self.local_pool(id).map(|pool| (pool, 0, id)),
             ObjectId::Global(_) | ObjectId::ThreadLocal(..) => None,

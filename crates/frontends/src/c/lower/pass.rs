@@ -20,7 +20,7 @@ use super::labels::Labels;
 use super::layout::{LayoutError, POINTER, Scalar, scalar_type, scalars};
 use super::lifetimes::Reachable;
 use super::memory::{Memory, function_at};
-use super::plan::{ObjectId, Plan, PoolPlan};
+use super::plan::{ObjectId, Plan};
 use super::registers::Registers;
 use super::state::Known;
 use super::thread::{Lowerer, Prefix};
@@ -58,6 +58,10 @@ pub(super) struct Pass<'p> {
     pub(super) plain: BTreeSet<Label>,
     /// The assertions whose failures are faults of the source.
     pub(super) faults: BTreeMap<Label, Fault>,
+    /// The pointers that are freed, with their threads.
+    pub(super) freed: Vec<(u32, Expr<fencepost_ir::Reg>)>,
+    /// The pools of objects whose type is not known, with an allocation.
+    pub(super) unknown_types: BTreeMap<u32, Span>,
     pub(super) has_assertions: bool,
     /// Whether a size limit is exceeded.
     pub(super) stopped: bool,
@@ -80,7 +84,7 @@ impl<'p> Pass<'p> {
         effects: &'p Effects,
         labels: Labels<'p>,
     ) -> Self {
-        let memory = Memory::new(program, &plan);
+        let memory = Memory::new(program, &plan, effects.marks_pointers());
         let mut scalars_of = BTreeMap::new();
         for (id, object) in memory.objects() {
             let Some(base) = object.base else { continue };
@@ -109,6 +113,8 @@ impl<'p> Pass<'p> {
             mixed_orders: BTreeSet::new(),
             plain: BTreeSet::new(),
             faults: BTreeMap::new(),
+            freed: Vec::new(),
+            unknown_types: BTreeMap::new(),
             has_assertions: false,
             stopped: false,
             fuel: limits::FUEL,
@@ -136,6 +142,9 @@ impl<'p> Pass<'p> {
             self.stop(codes::PROGRAM_TOO_LARGE, span, "the program has too many locations".into());
         }
         if !self.stopped {
+            self.extend_pools();
+            self.find_freed();
+            self.check_unknown_types();
             self.find_escapes();
             self.find_tracked();
         }
@@ -170,6 +179,7 @@ impl<'p> Pass<'p> {
             lifetimes: BTreeMap::new(),
             unset_variables: BTreeMap::new(),
             flags: BTreeMap::new(),
+            allocations: 0,
             old_values: Vec::new(),
             may_end: false,
             is_certain: start.is_certain,
@@ -296,29 +306,7 @@ impl<'p> Pass<'p> {
         accessors.writers |= u64::from(writes) << thread;
     }
 
-    /// Counts an allocation. Returns the number of its pool.
-    pub(super) fn count_allocation(
-        &mut self,
-        ty: &Type,
-        tail: u64,
-        zero: bool,
-        cells: u32,
-        is_bounded: bool,
-    ) -> usize {
-        let is_pool = |pool: &PoolPlan| pool.ty == *ty && pool.tail == tail && pool.zero == zero;
-        let found = self.next.pools.iter().position(is_pool);
-        let at = found.unwrap_or(self.next.pools.len());
-        if found.is_none() {
-            let (ty, name) = (ty.clone(), self.type_name(ty));
-            self.next.pools.push(PoolPlan { ty, tail, name, cells: 0, zero, is_bounded: false });
-        }
-        let pool = &mut self.next.pools[at];
-        pool.cells += cells;
-        pool.is_bounded |= is_bounded;
-        at
-    }
-
-    fn type_name(&self, ty: &Type) -> String {
+    pub(super) fn type_name(&self, ty: &Type) -> String {
         match &ty.kind {
             TypeKind::Record(id) => {
                 let record = self.program.records.get(id.0 as usize);
@@ -440,7 +428,7 @@ impl<'p> Pass<'p> {
         constants.extend(values.map(|(_, location)| location.init));
         for constant in constants {
             if let Some((id, _)) = self.memory.object_at(constant)
-                && !matches!(id, ObjectId::Cell(..))
+                && !self.memory.is_pool_cell(id)
             {
                 self.next.escaped.insert(id);
             }

@@ -47,6 +47,8 @@ pub(super) enum Cell {
         scalar: Option<(ObjectId, u32)>,
         /// The type of the location, if it is known.
         ty: Option<IntType>,
+        /// Whether it is accessed as a pointer.
+        is_pointer: bool,
     },
     Value(Val),
     /// A part of a larger scalar: its first bit.
@@ -195,8 +197,9 @@ impl<'p> Lowerer<'_, 'p> {
 
     /// Returns the cell of a scalar of a type at a place.
     pub(super) fn cell(&mut self, spot: Spot, ty: &Type, span: Span) -> Cell {
+        let holds_pointer = matches!(ty.kind, TypeKind::Pointer(_));
         let ty = scalar_type(ty).unwrap_or(POINTER);
-        match spot {
+        let mut cell = match spot {
             Spot::Register(reg, ty) => Cell::Register(reg, ty),
             Spot::Values(values) => {
                 let value = values.into_iter().find(|(offset, _)| *offset == 0);
@@ -204,7 +207,11 @@ impl<'p> Lowerer<'_, 'p> {
             }
             Spot::Pointer(value) => self.pointer_cell(value, ty, span),
             Spot::Object { id, offset, steps } => self.object_cell(id, offset, &steps, ty, span),
+        };
+        if let Cell::Memory { is_pointer, .. } = &mut cell {
+            *is_pointer = holds_pointer;
         }
+        cell
     }
 
     fn pointer_cell(&mut self, value: Val, ty: IntType, span: Span) -> Cell {
@@ -224,7 +231,7 @@ impl<'p> Lowerer<'_, 'p> {
         }
         let (targets, ended) = self.reachable(ty);
         let at = Address::through(Pointer { value, targets, ended });
-        Cell::Memory { at, scalar: None, ty: None }
+        Cell::Memory { at, scalar: None, ty: None, is_pointer: false }
     }
 
     fn object_cell(
@@ -249,6 +256,9 @@ impl<'p> Lowerer<'_, 'p> {
             let container = object.container_at(bytes, ty.bits).filter(|_| steps.is_empty());
             if let Some((number, own, shift)) = container {
                 return Cell::Part(Box::new(self.fixed_cell(id, number, own)), own, shift);
+            }
+            if self.pass.report_unknown_type(id) {
+                return Cell::Value(Expr::Const(0));
             }
             self.error(
                 codes::PARTIAL_ACCESS,
@@ -289,7 +299,7 @@ impl<'p> Lowerer<'_, 'p> {
             at.base = Loc(first.and_then(|first| first.base).map_or(0, |b| b.0) + number);
             at.cell = Some((pool, Expr::Const(Value::from(cell) + 1)));
         }
-        Cell::Memory { at, scalar: None, ty: Some(own) }
+        Cell::Memory { at, scalar: None, ty: Some(own), is_pointer: false }
     }
 
     /// Returns the cell of a scalar of a known object.
@@ -315,7 +325,7 @@ impl<'p> Lowerer<'_, 'p> {
             }
             None => Address::fixed(Loc(base_of(id).map_or(0, |base| base.0) + number)),
         };
-        Cell::Memory { at, scalar: Some((id, number)), ty: Some(ty) }
+        Cell::Memory { at, scalar: Some((id, number)), ty: Some(ty), is_pointer: false }
     }
 
     /// Gives a thread-local variable registers, unless it is in memory. Registers start as 0.

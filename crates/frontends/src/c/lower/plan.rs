@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fencepost_ir::Label;
+use fencepost_ir::{Label, Span};
 
 use super::uninitialised::VariableKey;
 use crate::c::typed::Type;
@@ -42,9 +42,21 @@ pub(super) struct LocalObject {
     pub(super) ty: Type,
 }
 
+/// Which allocations take the cells of a pool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PoolUsers {
+    /// Those of all threads, because objects of the type are freed: any thread may reuse a cell.
+    All,
+    /// Those of a thread that are in loops.
+    Thread(u32),
+    /// One allocation in the code of a thread, which is executed at most once.
+    Place(u32, u32),
+}
+
 /// The allocations of objects of one type.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct PoolPlan {
+    pub(super) users: PoolUsers,
     /// The type of a cell.
     pub(super) ty: Type,
     /// The number of elements of its flexible array member.
@@ -57,6 +69,17 @@ pub(super) struct PoolPlan {
     /// Whether an allocation is in a loop, so that the cells may not be sufficient.
     pub(super) is_bounded: bool,
 }
+
+impl PoolPlan {
+    /// Returns the type of the objects: two pools have the same one if `free` cannot tell them apart.
+    pub(super) fn object_type(&self) -> AllocatedType {
+        (self.ty.clone(), self.tail, self.zero)
+    }
+}
+
+/// The type of allocated objects, the number of elements of its flexible array member, and whether
+/// the objects are 0 at first.
+pub(super) type AllocatedType = (Type, u64, bool);
 
 /// The threads that access a scalar at a fixed address, as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -75,6 +98,11 @@ pub(super) struct Plan {
     /// The global variables that are accessed.
     pub(super) used: BTreeSet<ObjectId>,
     pub(super) pools: Vec<PoolPlan>,
+    /// The types of allocated objects that only later conversions of their addresses tell, by the
+    /// position of the allocation.
+    pub(super) inferred_types: BTreeMap<Span, Type>,
+    /// The types of allocated objects that may be freed.
+    pub(super) freed: Vec<AllocatedType>,
     /// The objects with an owner that cannot be held in registers.
     pub(super) in_memory: BTreeSet<ObjectId>,
     /// The objects whose address is a value in memory or in a register.
@@ -103,6 +131,8 @@ impl Plan {
     pub(super) fn next(&self) -> Plan {
         Plan {
             used: self.used.clone(),
+            inferred_types: self.inferred_types.clone(),
+            freed: self.freed.clone(),
             in_memory: self.in_memory.clone(),
             escaped: self.escaped.clone(),
             tracked: self.tracked.clone(),

@@ -11,9 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::{Address, BinOp, Expr, Loc, Op, Reg, Stmt, Update, WideOp};
 
+use super::aux;
 use super::memory::function_at;
 use super::pass::Pass;
-use super::plan::ObjectId;
+use super::plan::{ObjectId, PoolPlan};
 
 /// The objects from whose addresses a value may be computed.
 type Objects = BTreeSet<ObjectId>;
@@ -31,6 +32,39 @@ impl Pass<'_> {
     /// Returns the objects that each thread may access through pointers. The cells of a pool are
     /// one object: its first cell.
     pub(super) fn pointees(&self) -> Vec<Objects> {
+        let facts = self.facts();
+        let of_thread = |(thread, code): (usize, &fencepost_ir::Thread)| {
+            let pointers = code.code.iter().filter_map(|stmt| stmt.op.address()?.pointer.as_ref());
+            pointers.flat_map(|pointer| self.sources(&facts, thread, &pointer.value)).collect()
+        };
+        self.threads.iter().enumerate().map(of_thread).collect()
+    }
+
+    /// Finds the types of allocated objects that may be freed. The registers of a freed pointer are
+    /// in use where it is compared with null, so their assignments are still in the code.
+    pub(super) fn find_freed(&mut self) {
+        if self.freed.is_empty() {
+            return;
+        }
+        let facts = self.facts();
+        let pointers = self.freed.iter();
+        let objects: Objects = pointers
+            .flat_map(|(thread, pointer)| self.sources(&facts, *thread as usize, pointer))
+            .collect();
+        for id in objects {
+            let ObjectId::Cell(number, _) = id else { continue };
+            let pools = [&self.plan.pools, &self.next.pools];
+            let [old, new] = pools.map(|pools| pools.get(number as usize));
+            let Some(ty) = new.map(PoolPlan::object_type) else { continue };
+            // If the numbers of pools have changed, the next pass finds the type.
+            let is_same = old.is_none_or(|old| old.object_type() == ty);
+            if is_same && !self.next.freed.contains(&ty) {
+                self.next.freed.push(ty);
+            }
+        }
+    }
+
+    fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         for (at, location) in self.memory.locations.iter().enumerate() {
             let objects = self.objects_at(location.init);
@@ -43,11 +77,7 @@ impl Pass<'_> {
                 code.code.iter().for_each(|stmt| self.follow(&mut facts, thread, stmt));
             }
         }
-        let of_thread = |(thread, code): (usize, &fencepost_ir::Thread)| {
-            let pointers = code.code.iter().filter_map(|stmt| stmt.op.address()?.pointer.as_ref());
-            pointers.flat_map(|pointer| self.sources(&facts, thread, &pointer.value)).collect()
-        };
-        self.threads.iter().enumerate().map(of_thread).collect()
+        facts
     }
 
     fn follow(&self, facts: &mut Facts, thread: usize, stmt: &Stmt) {
@@ -57,8 +87,10 @@ impl Pass<'_> {
                 facts.add_register((thread, *reg), &objects);
             }
             Op::New { reg, pool } => {
-                let objects = Objects::from([ObjectId::Cell(pool.index() as u32, 0)]);
-                facts.add_register((thread, *reg), &objects);
+                if let Some(number) = self.memory.pool_number(*pool) {
+                    let objects = Objects::from([ObjectId::Cell(number, 0)]);
+                    facts.add_register((thread, *reg), &objects);
+                }
             }
             Op::Load { reg, from } => {
                 for loc in self.touched(facts, thread, from) {
@@ -105,7 +137,12 @@ impl Pass<'_> {
             };
             return pointer.targets.iter().map(|(_, loc)| *loc).filter(is_one).collect();
         }
-        let len = at.index.as_ref().map_or(1, |(len, _)| *len);
+        let len = match &at.index {
+            None => 1,
+            // When the access was lowered, some threads were not known.
+            Some(_) if aux::is_auxiliary(at.base) => self.threads.len() as u32,
+            Some((len, _)) => *len,
+        };
         let (cells, stride) = match &at.cell {
             Some((pool, _)) => {
                 let pool = self.memory.pools.get(pool.index());

@@ -336,3 +336,75 @@ fn variables_with_a_value_on_all_paths_need_no_checks() {
     assert_eq!(checks("struct { int a, b; } s, t; s.a = 1; t = s; assert(t.a);"), 0);
     assert_eq!(checks(&format!("int a; if ({choice}) goto out; a = 1; out: assert(a);")), 1);
 }
+
+#[test]
+fn objects_that_are_never_freed_have_addresses_of_their_own() {
+    let program = |last: &str| {
+        lowered(&format!(
+            "struct node {{ int value; }} *_Atomic top;
+             void *f(void *arg) {{
+                 struct node *n = malloc(sizeof *n);
+                 n->value = 1;
+                 struct node *old = atomic_exchange(&top, n);
+                 {last}
+                 return 0;
+             }}
+             int main() {{
+                 pthread_t a, b;
+                 pthread_create(&a, 0, f, 0);
+                 pthread_create(&b, 0, f, 0);
+             }}"
+        ))
+    };
+    let unfreed = program("assert(old != n);");
+    assert_eq!(count(&unfreed, |op| matches!(op, Op::New { .. })), 0);
+    assert!(unfreed.program.pools.is_empty());
+    let freed = program("free(old);");
+    assert_eq!(count(&freed, |op| matches!(op, Op::New { .. })), 2);
+    assert_eq!(freed.program.pools.len(), 1);
+    // Another object of another type is freed.
+    let other = program("long *p = malloc(sizeof(long)); free(p);");
+    assert_eq!(count(&other, |op| matches!(op, Op::New { .. })), 2);
+    assert_eq!(other.program.pools.iter().map(|pool| pool.cells).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn allocations_of_a_thread_in_loops_share_a_pool() {
+    let problem = lowered(
+        "int x;
+         void *f(void *arg) { while (x) { int *p = malloc(sizeof(int)); *p = x; x = *p - 1; } }
+         int main() { pthread_t t; pthread_create(&t, 0, f, 0); f(0); }",
+    );
+    let cells: Vec<u32> = problem.program.pools.iter().map(|pool| pool.cells).collect();
+    assert_eq!(cells, [8, 8]);
+}
+
+#[test]
+fn pointers_without_a_value_have_a_mark_unless_integers_become_pointers() {
+    let marked = |body: &str| {
+        let declarations = "struct node { struct node *next; long number; } *top;";
+        lowered(&format!("{declarations} int main() {{ {body} }}")).program.uninitialised.len()
+    };
+    let allocate = "struct node *n = malloc(sizeof *n); top = n;";
+    assert_eq!(marked(&format!("{allocate} n->number = 0; assert(n->next);")), 1);
+    let small = "n->next = (void *)-1; n->next = (void *)(long)(int)n->number;";
+    assert_eq!(marked(&format!("{allocate} {small}")), 1);
+    let back = "n->next = (void *)(long)n->next;";
+    assert_eq!(marked(&format!("{allocate} {back}")), 1);
+    let forged = "n->next = (void *)n->number;";
+    assert_eq!(marked(&format!("{allocate} {forged}")), 0);
+    let punned = "*(long *)&n->next = 1;";
+    assert_eq!(marked(&format!("{allocate} {punned}")), 0);
+    let joined = "union { struct node *p; long l; } u; u.l = 1; n->next = u.p;";
+    assert_eq!(marked(&format!("{allocate} {joined}")), 0);
+}
+
+#[test]
+fn the_type_of_an_object_may_come_from_a_later_conversion() {
+    lowered("int main() { void *p = malloc(3); }");
+    let problem = lowered("int *q; int main() { void *p = malloc(4); q = p; *q = 1; }");
+    assert_eq!(locations(&problem), ["int#1", "q"]);
+    assert_eq!(errors("int main() { void *p = malloc(6); *(int *)p = 1; }"), ["C0104"]);
+    let unknown = "void *q; int main() { q = malloc(6); *(int *)q = 1; }";
+    assert_eq!(errors(unknown), ["C0104"]);
+}

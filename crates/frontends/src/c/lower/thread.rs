@@ -121,6 +121,8 @@ pub(super) struct Lowerer<'c, 'p> {
     pub(super) may_return: bool,
     /// The number of loops around the current statement that are not unrolled.
     pub(super) loops: u32,
+    /// The number of allocations so far that are executed at most once.
+    pub(super) allocations: u32,
     pub(super) prefix: Prefix,
     pub(super) depth: u32,
     /// The labels of statements that keep the old value of a compare-and-exchange.

@@ -10,19 +10,24 @@
 //!   outside of the range of the register. This needs no statement and no further state.
 //!
 //! Copies of whole records, `memcpy` and `realloc` may copy parts without a value. The copies count
-//! as 0. A variable in memory that begins to live again, in a loop, has its old value; so fewer
+//! as 0, those of pointers as pointers without a value. A variable in memory that begins to live again, in a loop, has its old value; so fewer
 //! faults are found there.
 //!
-//! Numbers with 64 bits have no number to spare. Such a number in memory is 0 at first, and its use
-//! is no fault.
+//! A pointer in memory starts with a number that is no address ([`NO_POINTER`]). This is right only
+//! if no integer becomes such a pointer. So pointers have no mark in a program that converts
+//! integers with 64 bits to pointers, other than small constants and pointers that were converted to
+//! integers, or that accesses pointers as integers ([`Effects::marks_pointers`]). There, and for
+//! integers with 64 bits, which have no number to spare, a scalar in memory is 0 at first, and its
+//! use is no fault.
 //!
 //! [`Plan::flagged`]: super::plan::Plan::flagged
+//! [`Effects::marks_pointers`]: super::effects::Effects::marks_pointers
 
 use fencepost_ir::{BinOp, Expr, Fault, Reg, Span, Value};
 
 use super::arithmetic::{Val, binary, select};
 use super::effects::Writes;
-use super::layout::limits;
+use super::layout::{Scalar, limits};
 use super::places::Cell;
 use super::plan::ObjectId;
 use super::thread::{Lowerer, Slot};
@@ -41,9 +46,29 @@ pub(super) enum Unset {
 /// variable, and the number of the scalar.
 pub(super) type VariableKey = (u32, u32, u32);
 
-/// Returns the number that stands for no value in a location of a type, if there is one.
+/// The number that stands for no value in a location with a pointer. No object has this address, and
+/// no integer of 32 bits that is converted to a pointer is as small.
+const NO_POINTER: Value = i32::MIN as Value - 1;
+
+/// Returns the number that stands for no value in a location of an integer type, if there is one.
 pub(super) fn marker(ty: IntType) -> Option<Value> {
     (ty.bits < 64).then(|| limits(ty).1 + 1)
+}
+
+/// Returns the number that stands for no value in the location of a scalar, if there is one.
+pub(super) fn scalar_marker(scalar: &Scalar, marks_pointers: bool) -> Option<Value> {
+    match scalar.is_pointer {
+        true => marks_pointers.then_some(NO_POINTER),
+        false => marker(scalar.ty),
+    }
+}
+
+/// Returns the range of a register for a loaded value that is not a mark.
+pub(super) fn written_range(ty: IntType) -> (Value, Value) {
+    match ty.bits {
+        64 => (NO_POINTER + 1, Value::MAX),
+        _ => limits(ty),
+    }
 }
 
 impl Lowerer<'_, '_> {
@@ -154,9 +179,14 @@ impl Lowerer<'_, '_> {
 
     /// Returns whether a cell with a value of a type may contain the marker.
     pub(super) fn may_have_marker(&self, cell: &Cell, ty: IntType) -> bool {
-        // A location with both signs has no marker.
-        marker(ty).is_some()
-            && !self.pass.plan.mixed_signs.contains(&ty.bits)
+        let is_marked = match (ty.bits, cell) {
+            (64, Cell::Memory { is_pointer, .. }) => {
+                *is_pointer && self.pass.effects.marks_pointers()
+            }
+            // A location with both signs has no marker.
+            (bits, _) => bits < 64 && !self.pass.plan.mixed_signs.contains(&bits),
+        };
+        is_marked
             && match cell {
                 Cell::Memory { scalar: Some((id, _)), .. } => {
                     matches!(id, ObjectId::Local(..) | ObjectId::Cell(..))
