@@ -246,8 +246,9 @@ impl<'p> Lowerer<'_, 'p> {
 
     /// Emits a compare-and-exchange whose old value is not used. Returns whether it succeeds.
     pub(super) fn compare_and_swap(&mut self, exchange: Exchange, span: Span) -> Val {
-        if self.may_have_marker(&exchange.cell, exchange.ty) {
-            // Reading an uninitialised value is a fault.
+        // Reading an uninitialised value is a fault. For a pointer, the check would hide from the
+        // analysis of spin loops whether the operation fails.
+        if exchange.ty.bits < 64 && self.may_have_marker(&exchange.cell, exchange.ty) {
             let expected = exchange.expected.clone();
             let found = self.compare_and_find(exchange, span);
             return self.keep_always(equal(found, expected), BOOL, span);

@@ -4,7 +4,8 @@
 //! the objects from whose addresses its value may be computed. So an index that takes many values
 //! does not make a pointer to an array a pointer to everything.
 //!
-//! Direction: over-approximation, without regard to the order of statements. A pointer outside of
+//! Direction: over-approximation, without regard to the order of statements. Variables that share a
+//! register have the objects of all of them. A pointer outside of
 //! the object from which it was computed is a fault anyway.
 
 use std::collections::{BTreeMap, BTreeSet};

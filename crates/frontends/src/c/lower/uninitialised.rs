@@ -18,7 +18,8 @@
 //! integers with 64 bits to pointers, other than small constants and pointers that were converted to
 //! integers, or that accesses pointers as integers ([`Effects::marks_pointers`]). There, and for
 //! integers with 64 bits, which have no number to spare, a scalar in memory is 0 at first, and its
-//! use is no fault.
+//! use is no fault. A compare-and-exchange of a pointer without a value whose old value is not used
+//! fails and is no fault.
 //!
 //! [`Plan::flagged`]: super::plan::Plan::flagged
 //! [`Effects::marks_pointers`]: super::effects::Effects::marks_pointers
