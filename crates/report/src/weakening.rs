@@ -8,7 +8,9 @@ use crate::repair::{FencedRun, MAX_STATEMENT};
 use crate::verdict_line::{explain, shown};
 use crate::wording::{self, statement};
 use fencepost_infer::weaken::{WeakViolation, WeakenAnswer, Weakenings};
-use fencepost_ir::{FenceKinds, Place, PlaceId, Placement, Problem, WrittenFences, placement};
+use fencepost_ir::{
+    FenceKinds, OrderFences, Place, PlaceId, Placement, Problem, WrittenFences, placement,
+};
 use fencepost_models::ModelSpec;
 use std::fmt::Write;
 
@@ -44,6 +46,8 @@ pub struct WeakenedPart {
     pub text: String,
     /// The function or thread template.
     pub function: String,
+    /// Whether the original is an order without an effect, which cannot be weaker.
+    pub is_weakest: bool,
 }
 
 impl WeakenedPart {
@@ -81,8 +85,21 @@ impl WeakenSubject<'_> {
             let (line, column, function) =
                 (info.span.line, info.span.column, info.function.clone());
             let text = statement(program, place.label, MAX_STATEMENT);
+            let own = place.order.as_ref().map(|site| site.written_choice().fences);
+            let is_weakest = own == Some(OrderFences::default());
             let place = wording::place(program, place.label);
-            Some(WeakenedPart { file, place, line, column, what, from, to, text, function })
+            Some(WeakenedPart {
+                file,
+                place,
+                line,
+                column,
+                what,
+                from,
+                to,
+                text,
+                function,
+                is_weakest,
+            })
         };
         program.places.iter().enumerate().filter_map(part).collect()
     }
@@ -121,6 +138,7 @@ pub fn headline(subject: &WeakenSubject<'_>, answer: &WeakenAnswer, paint: Paint
         WeakenAnswer::Found(found) => {
             let parts = found.left.first().map(|left| subject.parts(left)).unwrap_or_default();
             let weaker = parts.iter().filter(|part| part.is_weaker()).count();
+            let all = parts.iter().filter(|part| !part.is_weakest).count();
             match (parts.len(), weaker) {
                 (0, _) => paint.good("nothing to weaken: the program writes no order and no fence"),
                 (_, 0) => {
@@ -133,7 +151,8 @@ pub fn headline(subject: &WeakenSubject<'_>, answer: &WeakenAnswer, paint: Paint
                         (count, true) => format!("one of {count} maximal weakenings"),
                         (count, false) => format!("one of more than {count} maximal weakenings"),
                     };
-                    format!("{word}: {weaker} of {} ({list}; verified under {models})", parts.len())
+                    let what = if all == 1 { "order or fence" } else { "orders and fences" };
+                    format!("{word}: {weaker} of {all} {what} ({list}; verified under {models})")
                 }
             }
         }
@@ -169,12 +188,15 @@ pub fn coverage(subject: &WeakenSubject<'_>, found: &Weakenings) -> String {
     text
 }
 
-/// Returns one line for each order and fence: what it can be in the first weakening.
+/// Returns one line for each order and fence: what it can be in the first weakening. Orders that
+/// have no effect in the original are only counted.
 pub fn parts(subject: &WeakenSubject<'_>, found: &Weakenings) -> String {
     let Some(left) = found.left.first() else { return String::new() };
     let parts = subject.parts(left);
+    let weakest = parts.iter().filter(|part| part.is_weakest).count();
     let rows: Vec<[String; 4]> = parts
         .iter()
+        .filter(|part| !part.is_weakest)
         .map(|part| {
             let stays = if part.is_weaker() { "" } else { "stays: " };
             [
@@ -190,6 +212,12 @@ pub fn parts(subject: &WeakenSubject<'_>, found: &Weakenings) -> String {
     let mut text = String::new();
     for [line, kind, change, place] in &rows {
         writeln!(text, "  {line:<lines$}  {kind:<kinds$}  {change:<changes$}  {place}")
+            .expect("writing to a string cannot fail");
+    }
+    if weakest > 0 {
+        let orders = counted(weakest as u64, "order");
+        let verb = if weakest == 1 { "is" } else { "are" };
+        writeln!(text, "  {orders} of other accesses {verb} as weak as possible already")
             .expect("writing to a string cannot fail");
     }
     text

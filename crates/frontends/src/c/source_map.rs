@@ -81,6 +81,14 @@ impl SourceMap {
         self.file(span).is_some_and(|file| file.is_editable && file.contains(span))
     }
 
+    /// Returns whether a repair may change the text of a statement, which is in one file. The span of
+    /// a statement that begins in an included file and ends in the main file ends too early: its end
+    /// is that of its last part with the largest offset.
+    pub fn is_editable_statement(&self, span: Span) -> bool {
+        let is_main = self.file(span).is_some_and(|file| file.kind == FileKind::Main);
+        self.is_editable(span) && (is_main || self.text(span).ends_with([';', '}']))
+    }
+
     /// Returns the text of a span, or an empty string if the span is not inside one file.
     pub fn text(&self, span: Span) -> &str {
         let Some(file) = self.file(span) else { return "" };

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use fencepost_ir::{Atom, Barrier, OrderFences, PlaceId};
+use fencepost_ir::{Atom, Barrier, FenceKinds, OrderFences, PlaceId};
 
 use super::*;
 use crate::CFrontend;
-use fencepost_ir::FenceKinds;
 
 /// A C program: the main file and the files that it includes, by name.
 struct Files<'a> {
@@ -64,76 +63,98 @@ impl<'a> Files<'a> {
     }
 }
 
+/// Two threads that run `f`. Code that runs before the first thread starts has no places.
+const THREADS: &str = "
+#include <pthread.h>
+int main(void)
+{
+  pthread_t a, b;
+  pthread_create(&a, 0, f, 0);
+  pthread_create(&b, 0, f, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return 0;
+}
+";
+
+/// Returns a program whose threads run a function with this body.
+fn program(head: &str, body: &str) -> String {
+    format!("{head}\nvoid *f(void *p)\n{{\n{body}\n  return p;\n}}\n{THREADS}")
+}
+
 const FENCE: &str = "__atomic_thread_fence(__ATOMIC_SEQ_CST);";
+
+/// Returns a text with a fence before each line that starts with `y =`.
+fn fenced(text: &str) -> String {
+    text.replace("  y =", &format!("  {FENCE}\n  y ="))
+}
+
+fn sets_y(_file: &str, text: &str) -> bool {
+    text.starts_with("y =")
+}
 
 #[test]
 fn fences_are_inserted_into_every_file() {
     let lock = "int x, y;\nstatic void lock(void)\n{\n  x = 1;\n  y = 2;\n}\n";
-    let main = "#include \"lock.h\"\nint main(void)\n{\n  lock();\n  y = 3;\n  return 0;\n}\n";
+    let main = &program("#include \"lock.h\"", "  lock();\n  y = 3;");
     let files = Files::new(main, &[("lock.h", lock)]);
-    let changed = files.fenced(|_, text| text.starts_with("y ="));
-    let fenced = |text: &str| text.replace("  y =", &format!("  {FENCE}\n  y ="));
-    assert_eq!(
-        changed,
-        [("main.c".to_string(), fenced(main)), ("lock.h".to_string(), fenced(lock))]
-    );
-    let changed = files.fenced(|file, text| file == "lock.h" && text.starts_with("y ="));
-    assert_eq!(changed, [("lock.h".to_string(), fenced(lock))]);
+    let both = [("main.c".to_string(), fenced(main)), ("lock.h".to_string(), fenced(lock))];
+    assert_eq!(files.fenced(sets_y), both);
+    let changed = files.fenced(|file, text| file == "lock.h" && sets_y(file, text));
+    assert_eq!(changed, both[1..]);
     assert_eq!(files.fenced(|_, _| false), []);
 }
 
 #[test]
 fn a_file_that_is_included_twice_is_edited_once() {
     let body = "  x = 1;\n  y = 2;\n";
-    let main = "int x, y;\nvoid f(void)\n{\n#include \"body.inc\"\n}\nint main(void)\n{\n  f();\n\
-                #include \"body.inc\"\n  return 0;\n}\n";
-    let changed = Files::new(main, &[("body.inc", body)]).fenced(|_, text| text.starts_with("y ="));
-    assert_eq!(changed, [("body.inc".to_string(), format!("  x = 1;\n  {FENCE}\n  y = 2;\n"))]);
+    let head = "int x, y;\nvoid g(void)\n{\n#include \"body.inc\"\n}";
+    let main = &program(head, "  g();\n#include \"body.inc\"");
+    let changed = Files::new(main, &[("body.inc", body)]).fenced(sets_y);
+    assert_eq!(changed, [("body.inc".to_string(), fenced(body))]);
 }
 
 #[test]
 fn a_file_that_includes_itself_is_edited_once() {
-    let main = "#ifndef BODY\n#define BODY\nint x;\nint main(void)\n{\n#include \"main.c\"\n  \
-                return 0;\n}\n#else\n  x = 1;\n  x = 2;\n#endif\n";
-    let changed = Files::new(main, &[]).fenced(|_, text| text == "x = 2;");
-    let expected = main.replace("  x = 2;", &format!("  {FENCE}\n  x = 2;"));
-    assert_eq!(changed, [("main.c".to_string(), expected)]);
+    let main = program("#ifndef BODY\n#define BODY\nint x, y;", "#include \"main.c\"");
+    let main = &format!("{main}#else\n  x = 1;\n  y = 2;\n#endif\n");
+    let changed = Files::new(main, &[]).fenced(sets_y);
+    assert_eq!(changed, [("main.c".to_string(), fenced(main))]);
 }
 
 #[test]
 fn a_statement_in_two_files_gets_no_braces() {
-    let main =
-        "int x;\nint main(void)\n{\n  if (x)\n#include \"head.inc\"\n    x = 2;\n  return 0;\n}\n";
+    let main = &program("int x;", "  if (x)\n#include \"head.inc\"\n    x = 2;");
     let files = Files::new(main, &[("head.inc", "while (x == 1)\n")]);
     files.lowered(|source| {
         let places = &source.problems[0].program.places;
         let wraps: Vec<&str> =
             places.iter().filter_map(|place| Some(place.wrap?.text(main))).collect();
-        // The body of `while` is in the main file. The body of `if` begins in the other one.
-        assert!(!wraps.is_empty() && wraps.iter().all(|wrap| *wrap == "x = 2;"), "{wraps:?}");
+        // The body of `while` is in the main file. The body of `if` begins in the other one, where
+        // `text` finds nothing.
+        assert_eq!(wraps, ["x = 2;", "x = 2;"]);
     });
 }
 
 #[test]
 fn a_file_that_is_not_text_is_not_changed() {
-    let lock = "/* \u{fffd} */\nstatic void lock(void)\n{\n  x = 1;\n}\n";
-    let main = "int x;\n#include \"lock.h\"\nint main(void)\n{\n  lock();\n  return 0;\n}\n";
-    let changed = Files::new(main, &[("lock.h", lock)]).fenced(|_, text| text.starts_with("x ="));
-    assert_eq!(changed, []);
+    let lock = "/* \u{fffd} */\nstatic void lock(void)\n{\n  y = 1;\n}\n";
+    let main = &program("int y;\n#include \"lock.h\"", "  lock();\n  y = 2;");
+    let changed = Files::new(main, &[("lock.h", lock)]).fenced(sets_y);
+    assert_eq!(changed, [("main.c".to_string(), fenced(main))]);
 }
 
 #[test]
 fn orders_are_changed_in_every_file() {
     let lock = "#include <stdatomic.h>\nstatic atomic_int x;\nstatic void lock(void)\n{\n  \
                 atomic_store_explicit(&x, 1, memory_order_relaxed);\n}\n";
-    let main = "#include \"lock.h\"\nint main(void)\n{\n  lock();\n  \
-                return atomic_load_explicit(&x, memory_order_relaxed);\n}\n";
+    let body = "  lock();\n  if (atomic_load_explicit(&x, memory_order_relaxed))\n    p = 0;";
+    let main = &program("#include \"lock.h\"", body);
     Files::new(main, &[("lock.h", lock)]).lowered(|source| {
         let places = source.problems[0].program.places.iter().enumerate();
         let strongest = places.filter_map(|(at, place)| {
-            let choices = &place.order.as_ref()?.choices;
-            let fences: OrderFences =
-                choices.iter().fold(OrderFences::default(), |all, choice| all.union(choice.fences));
+            let choices = place.order.as_ref()?.choices.iter().map(|choice| choice.fences);
+            let fences = choices.fold(OrderFences::default(), OrderFences::union);
             Some(Atom { place: PlaceId::from_index(at), barrier: Barrier::Order(fences) })
         });
         let repaired = source.repair(&strongest.collect(), WrittenFences::Kept);

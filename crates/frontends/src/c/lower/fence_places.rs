@@ -76,7 +76,7 @@ impl<'p> Lowerer<'_, 'p> {
     }
 
     fn mark_place(&mut self, at: Span, head: Span, at_end: bool, wrap: Option<Span>) {
-        let is_split = wrap.is_some_and(|wrap| !self.pass.sources.is_editable(wrap));
+        let is_split = wrap.is_some_and(|wrap| !self.pass.sources.is_editable_statement(wrap));
         if !self.is_marking_places(at) || is_split || !self.check_size(at) {
             return;
         }
@@ -106,7 +106,7 @@ impl<'p> Lowerer<'_, 'p> {
         }
         self.emit(Op::Fence(kinds), span, "fence");
         let is_stmt = self.fence_stmt.filter(|_| self.is_marking_places(span));
-        let is_stmt = is_stmt.filter(|stmt| self.pass.sources.is_editable(*stmt));
+        let is_stmt = is_stmt.filter(|stmt| self.pass.sources.is_editable_statement(*stmt));
         if let Some(stmt) = is_stmt {
             let label = self.label(span, "fence", 0);
             let (offset, loops) = (stmt.start, self.source_loops());
