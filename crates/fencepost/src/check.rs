@@ -257,8 +257,10 @@ impl CheckRun<'_> {
             |(path, error)| error.clone().map_or_else(|| checker.read(path), Err),
             |(path, _), file, turn, emit| checker.check(path, file, turn, emit),
             |step| {
+                // A file that was begun counts for the exit code, although nothing can be printed.
+                let is_end = matches!(step, Step::FileEnd);
                 self.step(step, &mut current);
-                !self.output.is_closed()
+                !(is_end && self.output.is_closed())
             },
         );
     }
@@ -290,6 +292,7 @@ impl CheckRun<'_> {
                 self.print_traces(program);
                 *current = None;
             }
+            (Step::FileEnd, _) => {}
             (Step::DataRaces(_) | Step::Result(..) | Step::ProgramEnd, None) => {
                 unreachable!("these steps belong to a program")
             }

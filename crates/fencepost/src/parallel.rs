@@ -298,15 +298,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use crate::guard::tests::lock_panics;
+    use fencepost_search::Limits;
     use std::sync::atomic::AtomicU32;
 
     const BYTES: u64 = 1000;
 
     fn settings(threads: usize) -> Settings {
-        let mut settings = Settings::default();
-        settings.threads = NonZeroUsize::new(threads).expect("not 0");
-        settings.limits.bytes = BYTES;
-        settings
+        Settings {
+            threads: NonZeroUsize::new(threads).expect("not 0"),
+            limits: Limits { bytes: BYTES, ..Limits::default() },
+            ..Settings::default()
+        }
     }
 
     /// Runs items and returns what was delivered.

@@ -41,6 +41,8 @@ pub(super) enum Step {
     Result(QueryResult, Option<Elapsed>),
     /// A program ends.
     ProgramEnd,
+    /// A file ends.
+    FileEnd,
 }
 
 /// Checks files.
@@ -60,6 +62,17 @@ impl Checker<'_> {
 
     /// Checks all programs of a file under all models.
     pub(super) fn check(
+        &self,
+        path: &Path,
+        file: &Result<InputFile, String>,
+        turn: &Turn<'_>,
+        emit: &mut dyn FnMut(Step),
+    ) {
+        self.check_programs(path, file, turn, emit);
+        emit(Step::FileEnd);
+    }
+
+    fn check_programs(
         &self,
         path: &Path,
         file: &Result<InputFile, String>,
