@@ -84,6 +84,12 @@ impl Execution {
         self.accesses.get(cell as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns the accesses to a cell before an event.
+    pub(crate) fn accesses_before(&self, cell: u32, event: usize) -> &[(u32, bool)] {
+        let accesses = self.accesses(cell);
+        &accesses[..accesses.partition_point(|(other, _)| (*other as usize) < event)]
+    }
+
     /// Returns the thread of the last event.
     #[inline]
     pub(crate) fn last_thread(&self) -> Option<usize> {

@@ -12,7 +12,8 @@
 //!
 //! - [`system`]: the trait to implement; [`event`]: moves and their footprints.
 //! - [`execution`]: events and their happens-before order.
-//! - [`optimal`], [`race_reversal`], [`wakeup_tree`], [`sleep_set`]: one execution for each trace.
+//! - [`optimal`], [`race_reversal`], [`open_races`], [`wakeup_tree`], [`sleep_set`]: one execution
+//!   for each trace.
 //! - [`preemption_bound`]: all interleavings within a preemption bound.
 //! - [`parts`]: parallel and resumable exploration; [`open_tree`]: the traces that remain;
 //!   [`explorer`]: counts and limits.
@@ -84,6 +85,7 @@
 pub mod event;
 pub mod execution;
 pub mod explorer;
+mod open_races;
 pub mod open_tree;
 mod optimal;
 pub mod parts;

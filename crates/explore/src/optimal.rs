@@ -13,10 +13,10 @@
 
 use crate::event::TrackedMove;
 use crate::explorer::{EarlyExit, Explorer, PushResult};
+use crate::open_races::OpenRaces;
 use crate::sleep_set::SleepSet;
 use crate::system::{End, System};
 use crate::wakeup_tree::{Branch, WakeupTree};
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// A state of the current execution.
@@ -83,9 +83,8 @@ pub(crate) struct Optimal<'x, 'a, S> {
     pub(crate) reversals: Vec<(usize, Vec<TrackedMove>)>,
     /// Whether the current execution failed.
     pub(crate) failed: bool,
-    /// The reversals that were tried for the current execution: the removed events, and the thread
-    /// whose move was tried.
-    pub(crate) tried_reversals: BTreeSet<(Vec<usize>, usize)>,
+    /// The races that later executions must reverse again.
+    pub(crate) open_races: OpenRaces,
 }
 
 /// Explores a subtree. The execution is empty.
@@ -100,7 +99,7 @@ pub(crate) fn explore<S: System>(
         nodes: Vec::new(),
         reversals: Vec::new(),
         failed: false,
-        tried_reversals: BTreeSet::new(),
+        open_races: OpenRaces::default(),
     };
     let result = |optimal: Optimal<'_, '_, S>, rest| {
         ControlFlow::Continue(SubtreeResult { reversals: optimal.reversals, rest })
@@ -249,6 +248,7 @@ impl<S: System> Optimal<'_, '_, S> {
         let last = self.explorer.execution.len() - 1;
         let event = self.explorer.execution.tracked(last);
         self.explorer.pop();
+        self.open_races.truncate(last);
         self.node().sleep.insert(event);
     }
 
@@ -256,6 +256,9 @@ impl<S: System> Optimal<'_, '_, S> {
     fn end(&mut self, end: End) -> ControlFlow<EarlyExit> {
         self.explorer.end(end)?;
         self.failed = end == End::Failed;
-        self.reverse_races()
+        self.reverse_races()?;
+        #[cfg(test)]
+        self.assert_all_races_are_reversed()?;
+        ControlFlow::Continue(())
     }
 }

@@ -9,49 +9,104 @@
 //! last write to each cell that it inspected. That write is removed too. This repeats until the
 //! move is enabled or no such write remains. Threads that are blocked at the end of an execution
 //! are handled in the same way.
+//!
+//! Each execution reverses all its races, because a reversal depends on the events that follow the
+//! race. [`open_races`](crate::open_races) remembers the races of the events that the execution
+//! shares with the one before.
 
-use crate::event::CellAccess;
+use crate::event::{CellAccess, Move, conflict};
+use crate::execution::Execution;
 use crate::explorer::EarlyExit;
 use crate::optimal::Optimal;
 use crate::system::{Attempt, System};
-use crate::wakeup_tree::{SequenceItem, is_weak_initial};
+use crate::wakeup_tree::{Insertion, SequenceItem};
 use std::ops::ControlFlow;
 
+/// A sequence that reverses one or more races: the events of an execution that are not removed,
+/// then a move.
+#[derive(Clone, Debug)]
+pub(crate) struct Reversal {
+    /// The first removed event.
+    pub(crate) first: usize,
+    /// The other removed events. All events that happen after a removed event are removed, too.
+    pub(crate) others: Vec<usize>,
+    /// The last move.
+    pub(crate) last: LastMove,
+}
+
+/// The last move of a reversal.
+#[derive(Clone, Debug)]
+pub(crate) enum LastMove {
+    /// The move of this event, with the same footprint.
+    Event(usize),
+    /// A move that was evaluated after the events that are not removed.
+    Evaluated(Attempt),
+}
+
+impl Reversal {
+    /// Returns whether an event from the first removed one on is removed.
+    #[inline]
+    pub(crate) fn removes(&self, execution: &Execution, event: usize) -> bool {
+        let mut others = self.others.iter();
+        execution.happens_before(self.first, event)
+            || others.any(|other| *other <= event && execution.happens_before(*other, event))
+    }
+
+    /// Returns the last move.
+    #[inline]
+    pub(crate) fn last_move<'a>(&'a self, execution: &'a Execution) -> SequenceItem<'a> {
+        let (mv, footprint) = match &self.last {
+            LastMove::Event(event) => (&execution.events()[*event].mv, execution.footprint(*event)),
+            LastMove::Evaluated(attempt) => (&attempt.mv, attempt.footprint.as_slice()),
+        };
+        SequenceItem { mv, footprint, stays: true }
+    }
+}
+
+/// The reversals of a race or of a blocked move.
+#[derive(Default)]
+pub(crate) struct Reversals {
+    /// The reversals whose last move is enabled.
+    pub(crate) enabled: Vec<Reversal>,
+    /// The cells that the evaluated moves accessed or inspected.
+    pub(crate) inspected: Vec<CellAccess>,
+    /// The sets of removed events that were tried.
+    tried: Vec<Vec<bool>>,
+}
+
 impl<S: System> Optimal<'_, '_, S> {
-    /// Reverses the races of the current execution. Races of events that earlier executions share
-    /// are reversed again: a reversal depends on the events that follow the race.
+    /// Reverses the races of the current execution.
     pub(crate) fn reverse_races(&mut self) -> ControlFlow<EarlyExit> {
-        self.tried_reversals.clear();
+        self.reverse_open_races()?;
         let events = self.explorer.execution.len();
-        for event in 0..events {
+        for second in self.open_races.analysed()..events {
             self.explorer.check_cancelled()?;
-            for first in self.racing_events(event) {
-                self.reverse(first, event)?;
+            for first in self.racing_events(second) {
+                self.reverse_new_race(first, second)?;
             }
         }
+        self.open_races.set_analysed(events);
         for thread in 0..self.explorer.threads() {
-            if self.failed || self.explorer.system.has_halted(thread) {
-                continue;
-            }
-            let removed = vec![false; events];
-            for attempt in self.explorer.system.attempts(events, &[], thread) {
-                if !attempt.enabled {
-                    self.reverse_disabling_writes(&removed, thread, &attempt.footprint)?;
-                }
+            if !self.failed && !self.explorer.system.has_halted(thread) {
+                self.reverse_blocking_writes(thread)?;
             }
         }
         ControlFlow::Continue(())
     }
 
+    /// Returns the number of events that a reversal may keep. If the last event failed, no event
+    /// can follow it, and it may not fail in the reversal.
+    pub(crate) fn usable_events(&self) -> usize {
+        self.explorer.execution.len() - usize::from(self.failed)
+    }
+
     /// Returns the earlier events that race with `event`.
-    fn racing_events(&self, event: usize) -> Vec<usize> {
+    pub(crate) fn racing_events(&self, event: usize) -> Vec<usize> {
         let execution = &self.explorer.execution;
         let thread = execution.events()[event].mv.thread;
         let mut conflicting = Vec::new();
         for access in execution.footprint(event) {
-            let accesses = execution.accesses(access.cell);
-            let before = accesses.partition_point(|(other, _)| (*other as usize) < event);
-            for (other, wrote) in accesses[..before].iter().rev() {
+            for (other, wrote) in execution.accesses_before(access.cell, event).iter().rev() {
                 if access.writes || *wrote {
                     conflicting.push(*other as usize);
                 }
@@ -84,113 +139,154 @@ impl<S: System> Optimal<'_, '_, S> {
         events.iter().copied().filter(|one| is_immediate(*one)).collect()
     }
 
-    /// Reverses a race: plans an execution with the move of `second` before the event `first`.
-    fn reverse(&mut self, first: usize, second: usize) -> ControlFlow<EarlyExit> {
-        let execution = &self.explorer.execution;
-        let events = execution.len();
-        let mut removed: Vec<bool> = (0..events)
-            .map(|event| event >= first && execution.happens_before(first, event))
-            .collect();
-        if self.failed {
-            // The last event failed: no event can follow it, and it may not fail in the reversal.
-            removed[events - 1] = true;
+    /// Handles a thread that has not halted at the end of the execution: if its next move is
+    /// blocked, reverses the order of the move and the writes that block it.
+    fn reverse_blocking_writes(&mut self, thread: usize) -> ControlFlow<EarlyExit> {
+        let events = self.explorer.execution.len();
+        let removed = vec![false; events];
+        let mut reversals = Reversals::default();
+        for attempt in self.explorer.system.attempts(events, &[], thread) {
+            if attempt.enabled {
+                continue;
+            }
+            for writer in self.disabling_writers(&removed, thread, &attempt.footprint) {
+                self.add_reversals(&mut reversals, vec![writer], events, thread)?;
+            }
         }
-        let mv = &execution.events()[second].mv;
-        if self.explorer.system.is_unconditional(execution, second) {
-            let footprint = execution.footprint(second).to_vec();
-            let attempt = Attempt { mv: mv.clone(), enabled: true, footprint };
-            self.plan(first, &removed, &attempt);
-            ControlFlow::Continue(())
-        } else {
-            let thread = mv.thread;
-            self.plan_without(removed, thread)
-        }
+        self.plan_all(&reversals.enabled, events);
+        ControlFlow::Continue(())
     }
 
-    /// Plans the next move of a thread after the execution without the removed events. `removed` is
-    /// closed under happens-before: it contains all events that happen after a removed event.
-    fn plan_without(&mut self, removed: Vec<bool>, thread: usize) -> ControlFlow<EarlyExit> {
+    /// Finds the reversals of a race between the event `first` and a later move of `thread`. The
+    /// reversals keep only some of the first `events` events.
+    pub(crate) fn find_reversals(
+        &mut self,
+        first: usize,
+        events: usize,
+        thread: usize,
+    ) -> ControlFlow<EarlyExit, Reversals> {
+        let mut reversals = Reversals::default();
+        self.add_reversals(&mut reversals, vec![first], events, thread)?;
+        ControlFlow::Continue(reversals)
+    }
+
+    /// Evaluates the next move of a thread after the first `events` events without `roots` and
+    /// everything that happens after them. If the move is not enabled, tries again without the
+    /// last write to a cell that it inspected.
+    fn add_reversals(
+        &mut self,
+        reversals: &mut Reversals,
+        mut roots: Vec<usize>,
+        events: usize,
+        thread: usize,
+    ) -> ControlFlow<EarlyExit> {
         self.explorer.check_cancelled()?;
-        let Some(first) = removed.iter().position(|removed| *removed) else {
-            return ControlFlow::Continue(());
+        roots.sort_unstable();
+        let execution = &self.explorer.execution;
+        let is_removed = |event: usize| {
+            roots.iter().any(|root| *root <= event && execution.happens_before(*root, event))
         };
-        let set = (0..removed.len()).filter(|event| removed[*event]).collect();
-        if !self.tried_reversals.insert((set, thread)) {
+        let removed: Vec<bool> = (0..events).map(is_removed).collect();
+        if reversals.tried.contains(&removed) {
             return ControlFlow::Continue(());
         }
-        let events = &self.explorer.execution.events()[first..];
-        let kept = events.iter().zip(&removed[first..]).filter(|(_, removed)| !**removed);
-        let kept: Vec<_> = kept.map(|(event, _)| &event.mv).collect();
+        let first = roots[0];
+        let kept = (first..events).filter(|event| !removed[*event]);
+        let kept: Vec<&Move> = kept.map(|event| &execution.events()[event].mv).collect();
         let mut attempts = self.explorer.system.attempts(first, &kept, thread);
+        let all: Vec<CellAccess> =
+            attempts.iter().flat_map(|attempt| attempt.footprint.iter().copied()).collect();
+        reversals.inspected.extend(&all);
         if attempts.len() > 1 {
             // The alternatives share a footprint: one of them commutes with a move only if all do.
-            let all: Vec<CellAccess> =
-                attempts.iter().flat_map(|attempt| attempt.footprint.iter().copied()).collect();
             for attempt in attempts.iter_mut().filter(|attempt| attempt.enabled) {
                 attempt.footprint.clone_from(&all);
             }
         }
+        reversals.tried.push(removed.clone());
         for attempt in attempts {
             if attempt.enabled {
-                self.plan(first, &removed, &attempt);
-            } else {
-                self.reverse_disabling_writes(&removed, thread, &attempt.footprint)?;
+                let others = roots[1..].to_vec();
+                let last = LastMove::Evaluated(attempt);
+                reversals.enabled.push(Reversal { first, others, last });
+                continue;
+            }
+            for writer in self.disabling_writers(&removed, thread, &attempt.footprint) {
+                let roots = roots.iter().copied().chain([writer]).collect();
+                self.add_reversals(reversals, roots, events, thread)?;
             }
         }
         ControlFlow::Continue(())
     }
 
-    /// Handles a move that is not enabled after the execution without the removed events. For
-    /// each racing last write to a cell that the move inspected, tries again with this write
-    /// removed too.
-    fn reverse_disabling_writes(
-        &mut self,
+    /// Returns the events that race with a disabled move: last writes to a cell that it inspected.
+    /// The events before the move are those that are not removed.
+    fn disabling_writers(
+        &self,
         removed: &[bool],
         thread: usize,
         footprint: &[CellAccess],
-    ) -> ControlFlow<EarlyExit> {
+    ) -> Vec<usize> {
         let execution = &self.explorer.execution;
-        let previous = execution.last_of(thread, |event| removed[event]);
+        let events = removed.len();
+        let previous = execution.last_of(thread, |event| event >= events || removed[event]);
         let mut writers: Vec<usize> = Vec::new();
         for access in footprint {
-            let accesses = execution.accesses(access.cell).iter().rev();
+            let accesses = execution.accesses_before(access.cell, events).iter().rev();
             let mut left = accesses.filter(|(event, wrote)| *wrote && !removed[*event as usize]);
             writers.extend(left.next().map(|(event, _)| *event as usize));
         }
-        for event in self.immediate_races(writers, thread, previous) {
-            let execution = &self.explorer.execution;
-            let more = (0..removed.len())
-                .map(|other| {
-                    removed[other] || (other >= event && execution.happens_before(event, other))
-                })
-                .collect();
-            self.plan_without(more, thread)?;
-        }
-        ControlFlow::Continue(())
+        self.immediate_races(writers, thread, previous)
     }
 
-    /// Inserts a sequence into the wake-up tree of the state before the first removed event: the
-    /// events that are not removed, then the attempt. Does nothing if a sleeping move or the first
-    /// removed event is a weak initial of the sequence.
-    fn plan(&mut self, first: usize, removed: &[bool], attempt: &Attempt) {
+    /// Plans reversals whose last moves come after the first `events` events.
+    pub(crate) fn plan_all(&mut self, reversals: &[Reversal], events: usize) {
+        for reversal in reversals {
+            if !self.is_explored(reversal, events) && !self.is_asleep(reversal) {
+                self.plan(reversal, events);
+            }
+        }
+    }
+
+    /// Returns whether the executions that a reversal asks for are explored because of its first
+    /// removed event or because its last move is asleep. The last move comes after the first
+    /// `events` events. The answer does not depend on the others: they commute with the move.
+    pub(crate) fn is_explored(&self, reversal: &Reversal, events: usize) -> bool {
         let execution = &self.explorer.execution;
-        let kept = (first..removed.len()).filter(|event| !removed[*event]);
+        let SequenceItem { mv, footprint, .. } = reversal.last_move(execution);
+        if !conflict(footprint, execution.footprint(reversal.first)) {
+            // The first removed event can come before the whole sequence.
+            return true;
+        }
+        self.nodes[reversal.first].sleep.contains(mv)
+            && (reversal.first..events).all(|event| {
+                let is_own = execution.events()[event].mv.thread == mv.thread;
+                reversal.removes(execution, event)
+                    || !is_own && !conflict(footprint, execution.footprint(event))
+            })
+    }
+
+    /// Inserts a reversal into the wake-up tree of the state before its first removed event.
+    /// Returns whether no execution that shares the first `events` events, after which the last
+    /// move comes, can insert it again.
+    pub(crate) fn plan(&mut self, reversal: &Reversal, events: usize) -> bool {
+        let usable = self.usable_events();
+        let execution = &self.explorer.execution;
+        let first = reversal.first;
+        let kept = (first..usable).filter(|event| !reversal.removes(execution, *event));
         let item = |event: usize| SequenceItem {
             mv: &execution.events()[event].mv,
             footprint: execution.footprint(event),
+            stays: event < events,
         };
-        let own = SequenceItem { mv: &attempt.mv, footprint: &attempt.footprint };
-        let sequence: Vec<SequenceItem<'_>> = kept.map(item).chain([own]).collect();
-        let node = &mut self.nodes[first];
-        let asleep = node.sleep.iter().map(SequenceItem::from);
-        if asleep.chain([item(first)]).any(|first| is_weak_initial(first, &sequence)) {
-            return;
-        }
+        let sequence: Vec<SequenceItem<'_>> =
+            kept.map(item).chain([reversal.last_move(execution)]).collect();
         let in_prefix = (first < self.base).then(|| sequence.clone());
-        let inserted = node.tree.insert(sequence);
+        let Insertion { inserted, is_final } = self.nodes[first].tree.insert(sequence);
         if let Some(sequence) = in_prefix.filter(|_| inserted) {
             let sequence = sequence.into_iter().map(SequenceItem::to_tracked).collect();
             self.reversals.push((first, sequence));
         }
+        is_final
     }
 }

@@ -1,6 +1,8 @@
 //! Compares explorations of small systems with an enumeration of all interleavings.
 
+mod all_races;
 mod brute_force;
+mod random_systems;
 mod subjects;
 
 use crate::{

@@ -13,6 +13,8 @@ use std::collections::VecDeque;
 pub(crate) struct SequenceItem<'a> {
     pub(crate) mv: &'a Move,
     pub(crate) footprint: &'a [CellAccess],
+    /// Whether later executions insert sequences with this item, too.
+    pub(crate) stays: bool,
 }
 
 impl SequenceItem<'_> {
@@ -23,7 +25,7 @@ impl SequenceItem<'_> {
 
 impl<'a> From<&'a TrackedMove> for SequenceItem<'a> {
     fn from(TrackedMove { mv, footprint }: &'a TrackedMove) -> Self {
-        SequenceItem { mv, footprint }
+        SequenceItem { mv, footprint, stays: true }
     }
 }
 
@@ -39,7 +41,7 @@ pub(crate) enum WeakInitial {
 
 /// Returns whether and how a move is a weak initial of a sequence.
 pub(crate) fn weak_initial(first: SequenceItem<'_>, sequence: &[SequenceItem<'_>]) -> WeakInitial {
-    let SequenceItem { mv, footprint } = first;
+    let SequenceItem { mv, footprint, .. } = first;
     match sequence.iter().position(|item| item.mv.thread == mv.thread) {
         Some(at) => {
             let own = &sequence[at];
@@ -62,6 +64,15 @@ pub(crate) fn is_weak_initial(first: SequenceItem<'_>, sequence: &[SequenceItem<
         WeakInitial::InSequence(_) | WeakInitial::Independent => true,
         WeakInitial::No => false,
     }
+}
+
+/// The result of inserting a sequence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Insertion {
+    /// Whether the sequence was inserted.
+    pub(crate) inserted: bool,
+    /// Whether the tree now has a leaf that consists of items that stay.
+    pub(crate) is_final: bool,
 }
 
 /// An ordered tree of moves. Each path from the root is a sequence to explore.
@@ -93,25 +104,27 @@ impl WakeupTree {
         self.branches.push_back(Branch { first, next });
     }
 
-    /// Inserts a sequence, unless the tree already leads to an equivalent execution. Returns
-    /// whether it was inserted.
-    pub(crate) fn insert(&mut self, mut sequence: Vec<SequenceItem<'_>>) -> bool {
+    /// Inserts a sequence, unless the tree already leads to an equivalent execution.
+    pub(crate) fn insert(&mut self, mut sequence: Vec<SequenceItem<'_>>) -> Insertion {
         for branch in &mut self.branches {
-            match weak_initial((&branch.first).into(), &sequence) {
+            let stays = match weak_initial((&branch.first).into(), &sequence) {
                 WeakInitial::No => continue,
-                WeakInitial::InSequence(at) => {
-                    sequence.remove(at);
-                }
-                WeakInitial::Independent => {}
-            }
-            return !branch.next.is_empty() && branch.next.insert(sequence);
+                WeakInitial::InSequence(at) => sequence.remove(at).stays,
+                WeakInitial::Independent => false,
+            };
+            let Insertion { inserted, is_final } = match branch.next.is_empty() {
+                true => Insertion { inserted: false, is_final: true },
+                false => branch.next.insert(sequence),
+            };
+            return Insertion { inserted, is_final: is_final && stays };
         }
+        let is_final = sequence.iter().all(|item| item.stays);
         let mut chain = WakeupTree::default();
         for item in sequence.into_iter().rev() {
             let branch = Branch { first: item.to_tracked(), next: chain };
             chain = WakeupTree { branches: [branch].into() };
         }
         self.branches.append(&mut chain.branches);
-        true
+        Insertion { inserted: true, is_final }
     }
 }

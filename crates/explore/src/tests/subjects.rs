@@ -18,6 +18,9 @@ pub(super) enum Op {
     Await(u32),
     /// Halts the thread if the cell is not written yet.
     Check(u32),
+    /// Reads the first cell. If it is not written yet, writes the second cell, too: the footprint
+    /// depends on the state.
+    Update(u32, u32),
     /// Fails if the cell is not written yet.
     Require(u32),
     /// Chooses one of these cells and writes it.
@@ -53,10 +56,10 @@ impl State {
         }
     }
 
-    /// Takes a move if it is enabled. Returns the result and the access.
-    pub(super) fn step(&mut self, code: &Code, mv: &Move) -> (MoveResult, CellAccess) {
+    /// Takes a move if it is enabled. Returns the result and the footprint.
+    pub(super) fn step(&mut self, code: &Code, mv: &Move) -> (MoveResult, Vec<CellAccess>) {
         let set = &mut self.set;
-        let mut halts = false;
+        let (mut halts, mut more) = (false, None);
         let (result, access) = match &code[mv.thread][self.next[mv.thread]] {
             Op::Read(cell) => (MoveResult::Taken, CellAccess::read(*cell)),
             Op::Write(cell) => (MoveResult::Taken, CellAccess::write(*cell)),
@@ -76,6 +79,10 @@ impl State {
                 halts = !set[*cell as usize];
                 (MoveResult::Taken, CellAccess::read(*cell))
             }
+            Op::Update(cell, other) => {
+                more = (!set[*cell as usize]).then_some(CellAccess::write(*other));
+                (MoveResult::Taken, CellAccess::read(*cell))
+            }
             Op::Require(cell) => {
                 self.failed = !set[*cell as usize];
                 (MoveResult::Taken, CellAccess::read(*cell))
@@ -86,19 +93,21 @@ impl State {
         };
         if result == MoveResult::Taken {
             let unlocks = matches!(code[mv.thread][self.next[mv.thread]], Op::Unlock(_));
-            set[access.cell as usize] |= access.writes && !unlocks;
+            for access in more.iter().chain([&access]) {
+                set[access.cell as usize] |= access.writes && !unlocks;
+            }
             self.next[mv.thread] = match halts {
                 true => code[mv.thread].len(),
                 false => self.next[mv.thread] + 1,
             };
         }
-        (result, access)
+        (result, [access].into_iter().chain(more).collect())
     }
 
     fn attempts(&self, code: &Code, thread: usize) -> Vec<Attempt> {
         let attempt = |mv: Move| {
-            let (result, access) = self.clone().step(code, &mv);
-            Attempt { mv, enabled: result == MoveResult::Taken, footprint: vec![access] }
+            let (result, footprint) = self.clone().step(code, &mv);
+            Attempt { mv, enabled: result == MoveResult::Taken, footprint }
         };
         self.moves(code, thread).into_iter().map(attempt).collect()
     }
@@ -109,9 +118,9 @@ impl State {
 pub(super) struct StackSystem<'a> {
     code: &'a Code,
     states: Vec<State>,
-    last_access: Option<CellAccess>,
-    /// The access of each event.
-    accesses: Vec<CellAccess>,
+    last_footprint: Vec<CellAccess>,
+    /// The footprint of each event.
+    footprints: Vec<Vec<CellAccess>>,
     traces: Vec<Trace>,
     stops_at_failure: bool,
 }
@@ -119,8 +128,14 @@ pub(super) struct StackSystem<'a> {
 impl<'a> StackSystem<'a> {
     pub(super) fn new(code: &'a Code) -> Self {
         let states = vec![State::new(code)];
-        let (accesses, traces) = (Vec::new(), Vec::new());
-        StackSystem { code, states, last_access: None, accesses, traces, stops_at_failure: false }
+        StackSystem {
+            code,
+            states,
+            last_footprint: Vec::new(),
+            footprints: Vec::new(),
+            traces: Vec::new(),
+            stops_at_failure: false,
+        }
     }
 
     /// Creates a system that ends the exploration at the first failure. Its finding is the trace of
@@ -135,7 +150,7 @@ impl<'a> StackSystem<'a> {
 
     fn record_trace(&mut self, execution: &Execution) {
         let events = execution.events();
-        let footprint = |at: usize| std::slice::from_ref(&self.accesses[at]);
+        let footprint = |at: usize| self.footprints[at].as_slice();
         self.traces.push(trace(events.len(), |at| (&events[at].mv, footprint(at))));
     }
 }
@@ -157,22 +172,22 @@ impl System for StackSystem<'_> {
 
     fn step(&mut self, mv: &Move) -> MoveResult {
         let mut state = self.state().clone();
-        let (result, access) = state.step(self.code, mv);
-        self.last_access = Some(access);
+        let (result, footprint) = state.step(self.code, mv);
+        self.last_footprint.clone_from(&footprint);
         if result == MoveResult::Taken {
             self.states.push(state);
-            self.accesses.push(access);
+            self.footprints.push(footprint);
         }
         result
     }
 
     fn footprint(&self) -> &[CellAccess] {
-        self.last_access.as_slice()
+        &self.last_footprint
     }
 
     fn truncate(&mut self, events: usize) {
         self.states.truncate(events + 1);
-        self.accesses.truncate(events);
+        self.footprints.truncate(events);
     }
 
     fn attempts(&mut self, events: usize, moves: &[&Move], thread: usize) -> Vec<Attempt> {
@@ -222,7 +237,7 @@ pub(super) struct ReplaySystem<'a> {
     state: State,
     /// The number of moves that the current run has taken.
     taken: usize,
-    last_access: Option<CellAccess>,
+    last_footprint: Vec<CellAccess>,
     /// The number of runs.
     runs: &'a AtomicU64,
 }
@@ -231,7 +246,7 @@ impl<'a> ReplaySystem<'a> {
     pub(super) fn new(code: &'a Code, runs: &'a AtomicU64) -> Self {
         runs.fetch_add(1, Ordering::Relaxed);
         let state = State::new(code);
-        ReplaySystem { code, moves: Vec::new(), state, taken: 0, last_access: None, runs }
+        ReplaySystem { code, moves: Vec::new(), state, taken: 0, last_footprint: Vec::new(), runs }
     }
 
     /// Returns the state after `moves`. Starts a new run if the current one has taken more moves.
@@ -267,8 +282,8 @@ impl System for ReplaySystem<'_> {
 
     fn step(&mut self, mv: &Move) -> MoveResult {
         let code = self.code;
-        let (result, access) = self.current_state().step(code, mv);
-        self.last_access = Some(access);
+        let (result, footprint) = self.current_state().step(code, mv);
+        self.last_footprint = footprint;
         if result == MoveResult::Taken {
             self.moves.push(mv.clone());
             self.taken += 1;
@@ -277,7 +292,7 @@ impl System for ReplaySystem<'_> {
     }
 
     fn footprint(&self) -> &[CellAccess] {
-        self.last_access.as_slice()
+        &self.last_footprint
     }
 
     fn truncate(&mut self, events: usize) {
