@@ -328,7 +328,7 @@ impl CheckRun<'_> {
             Ok((answer, elapsed)) => {
                 finding.seconds = elapsed.seconds();
                 finding.cpu_seconds = elapsed.cpu_seconds();
-                finding.result = QueryResult::Answer(answer);
+                finding.result = QueryResult::Answer(Box::new(answer));
             }
             Err(message) => finding.result = QueryResult::Crashed(message),
         }
