@@ -41,7 +41,7 @@ pub struct Finding<'a> {
 #[derive(Clone, Debug)]
 pub enum QueryResult {
     /// The engine's answer.
-    Answer(Answer),
+    Answer(Box<Answer>),
     /// The query was not started because of an interruption.
     NotRun,
     /// The engine panicked; with the panic message.

@@ -154,7 +154,7 @@ impl Checker<'_> {
             },
         );
         match answer {
-            Ok((answer, elapsed)) => (QueryResult::Answer(answer), Some(elapsed)),
+            Ok((answer, elapsed)) => (QueryResult::Answer(Box::new(answer)), Some(elapsed)),
             Err(message) => (QueryResult::Crashed(message), None),
         }
     }

@@ -125,7 +125,7 @@ impl<'s> Check<'s> {
                 reductions: options.settings.reductions,
                 seconds: elapsed.seconds(),
                 cpu_seconds: elapsed.cpu_seconds(),
-                result: QueryResult::Answer(answer),
+                result: QueryResult::Answer(Box::new(answer)),
             }
         };
         source.programs().iter().map(check).collect()

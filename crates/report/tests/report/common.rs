@@ -32,7 +32,7 @@ pub(crate) fn find<'a>(
         reductions: settings.reductions,
         seconds: 0.0,
         cpu_seconds: None,
-        result: QueryResult::Answer(answer),
+        result: QueryResult::Answer(Box::new(answer)),
     }
 }
 
