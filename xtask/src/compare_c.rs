@@ -4,8 +4,8 @@
 //! The folder has a table `genmc.tsv` of tests with their options, a table `genmc-runs.tsv` of
 //! answers (verdict, number of executions, CPU seconds), and the tests below `genmc/`. A test below
 //! `correct/` has no violation. A test below `wrong/` has a defect, some of them only in weaker
-//! models than ours. The number of complete executions under SC is compared with that of
-//! `--engine stateless`.
+//! models than ours. A data race is a defect, unless the test switches the detection of races off.
+//! The number of complete executions under SC is compared with that of `--engine stateless`.
 //!
 //! A violation of a correct test is an error. Everything else is reported.
 
@@ -40,6 +40,8 @@ struct Job {
     variant: String,
     file: PathBuf,
     arguments: Vec<String>,
+    /// The value of `--data-races`.
+    data_races: &'static str,
 }
 
 /// The recorded answer under SC.
@@ -130,7 +132,9 @@ fn jobs(options: &Options) -> Result<Vec<Job>, String> {
             continue;
         }
         for alternative in all_arguments.split(";;") {
-            let compiler = alternative.split_once('|').map_or("", |(_, compiler)| compiler);
+            let (checker, compiler) = alternative.split_once('|').unwrap_or((alternative, ""));
+            let ignores_races = checker.contains("-disable-race-detection");
+            let data_races = if ignores_races { "off" } else { "error" };
             let mut macros = Vec::new();
             let mut arguments = Vec::new();
             for option in compiler.split_whitespace() {
@@ -150,7 +154,8 @@ fn jobs(options: &Options) -> Result<Vec<Job>, String> {
                     format!("[{}]", macros.join(" "))
                 };
                 let variant = format!("{name}{brackets}");
-                jobs.push(Job { test: test.clone(), variant, file, arguments: arguments.clone() });
+                let (test, arguments) = (test.clone(), arguments.clone());
+                jobs.push(Job { test, variant, file, arguments, data_races });
             }
         }
     }
@@ -173,7 +178,7 @@ fn recorded(options: &Options) -> Result<BTreeMap<(String, String), Recorded>, S
 /// Checks one program under all models.
 fn run(options: &Options, job: &Job) -> Answers {
     let mut answers = Answers::default();
-    match check(options, job, &["--model", "sc,tso,pso"]) {
+    match check(options, job, &["--model", "sc,tso,pso", "--data-races", job.data_races]) {
         Ok(results) => {
             for result in &results {
                 let text = |name: &str| result[name].as_str().unwrap_or("").to_string();
@@ -185,7 +190,8 @@ fn run(options: &Options, job: &Job) -> Answers {
         Err(message) => answers.unread = Some(message),
     }
     if options.counts && answers.unread.is_none() {
-        let stateless = ["--model", "sc", "--engine", "stateless", "--threads", "1"];
+        let stateless =
+            ["--model", "sc", "--engine", "stateless", "--threads", "1", "--data-races", "off"];
         if let Ok(results) = check(options, job, &stateless)
             && let Some(result) = results.first()
         {
