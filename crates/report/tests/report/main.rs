@@ -7,3 +7,4 @@ mod outcomes;
 mod pictures;
 mod repairs;
 mod results;
+mod weakenings;
