@@ -10,6 +10,7 @@ use fencepost_ir::{Problem, Value};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::mutation::{Mutated, Mutation};
 use fencepost_models::pso::Pso;
+use fencepost_models::sc::Sc;
 use fencepost_models::table::Table;
 use fencepost_models::tso::Tso;
 use fencepost_models::{Machine, MemoryModel, Reductions};
@@ -224,6 +225,7 @@ fn reduction_changes_result<M: MemoryModel>(
     let all = search(&Machine::new(problem, model(Mutated::NONE), unreduced));
     let mut reduced = Machine::new(problem, model(mutated), Reductions::ALL);
     reduced.mutated = mutated;
+    reduced.shape.mutated = mutated;
     reduced.race_threads = 0;
     let reduced = search(&reduced);
     let same = all.facts == reduced.facts && all.targets.is_empty() == reduced.targets.is_empty();
@@ -249,6 +251,11 @@ fn every_mutation_of_the_partial_order_reduction_is_detected() {
         "shared int x, y; thread p { x = 1; A: x = 2; } thread q { y = 1; B: y = 2; }
          invariant !(p at A && q at B);",
     ));
+    // Another thread than the one that stores x lets u read x.
+    problems.push(problem(
+        "shared int x, go; thread p { x = 1; } thread q { atomic { go = 1; } }
+         thread u { atomic { s = go; assume(s != 0); } r = x; } observe u.r;",
+    ));
     // The mutations concern only the reduction.
     let tso = |_| Buffered(Tso { bound: BOUND, mutated: Mutated::NONE });
     let is_detected =
@@ -257,6 +264,7 @@ fn every_mutation_of_the_partial_order_reduction_is_detected() {
     for mutation in [
         Mutation::AccessesCommute,
         Mutation::BlocksCommute,
+        Mutation::WaitsForAnyThread,
         Mutation::CommitsCommute,
         Mutation::RacesIgnoreOthers,
         Mutation::NoCycleProviso,
@@ -264,6 +272,57 @@ fn every_mutation_of_the_partial_order_reduction_is_detected() {
         Mutation::ControlPointsInvisible,
     ] {
         assert!(is_detected(Mutated::with(mutation)), "{mutation:?} is not detected");
+    }
+}
+
+#[test]
+fn threads_that_wait_do_not_change_the_result_of_the_reduction() {
+    let wait = "atomic { s = go; assume(s != 0); }";
+    let record = "record Node { int v; } pool Node[2]; shared Node n; init { n = new Node; }";
+    let programs = [
+        // The flag is set in a block, which waits for the stores before it.
+        format!(
+            "shared int x, y, go; thread p {{ x = 1; y = 1; atomic {{ go = 1; }} x = 2; }}
+                 thread u {{ {wait} r = y; q = x; y = 2; }} observe x, y, u.r, u.q;"
+        ),
+        // The flag is set by a store, which may become visible first under PSO.
+        format!(
+            "shared int x, go; thread p {{ x = 1; go = 1; }} thread u {{ {wait} r = x; }}
+                 observe u.r;"
+        ),
+        format!(
+            "shared int x, go; thread p {{ go = 1; x = 1; }} thread u {{ {wait} r = x; }}
+                 observe u.r;"
+        ),
+        // Two threads set the flag.
+        format!(
+            "shared int x, go; thread p {{ x = 1; atomic {{ go = 1; }} }}
+                 thread q {{ atomic {{ go = 2; }} }} thread u {{ {wait} r = x; }} observe u.r;"
+        ),
+        // The waiting thread has a store that is pending.
+        format!(
+            "shared int x, go; thread p {{ r = x; x = 2; atomic {{ go = 1; }} }}
+                 thread u {{ x = 1; {wait} x = 3; }} observe x, p.r;"
+        ),
+        // A record is freed after the wait, or without a wait.
+        format!(
+            "{record} shared int go; thread p {{ k = n; k.v = 1; atomic {{ go = 1; }} }}
+                 thread u {{ {wait} k = n; r = k.v; free(k); }} observe u.r;"
+        ),
+        format!(
+            "{record} shared int go; thread p {{ k = n; k.v = 1; atomic {{ go = 1; }} k.v = 2; }}
+                 thread u {{ {wait} k = n; free(k); m = new Node; }} observe go;"
+        ),
+    ];
+    for text in programs {
+        let problem = problem(&text);
+        let mutated = Mutated::NONE;
+        let sc = |_| Buffered(Sc);
+        let tso = |_| Buffered(Tso { bound: BOUND, mutated });
+        let pso = |_| Buffered(Pso { bound: BOUND, mutated });
+        assert!(!reduction_changes_result(&problem, sc, mutated), "SC: {text}");
+        assert!(!reduction_changes_result(&problem, tso, mutated), "TSO: {text}");
+        assert!(!reduction_changes_result(&problem, pso, mutated), "PSO: {text}");
     }
 }
 

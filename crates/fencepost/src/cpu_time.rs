@@ -7,19 +7,15 @@ use std::time::Duration;
 
 /// Returns the CPU time that all threads of this process have used. Programs that this process
 /// starts, such as SPIN, are not included.
-#[cfg(any(
-    target_os = "linux",
-    target_os = "android",
-    target_os = "macos",
-    target_os = "freebsd",
-    target_os = "netbsd",
-    target_os = "openbsd"
-))]
 pub(crate) fn cpu_time() -> Option<Duration> {
-    nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID.now().ok().map(Duration::from)
+    clocks::process()
 }
 
 /// Returns the CPU time that this thread has used.
+pub(crate) fn thread_cpu_time() -> Option<Duration> {
+    clocks::thread()
+}
+
 #[cfg(any(
     target_os = "linux",
     target_os = "android",
@@ -28,11 +24,19 @@ pub(crate) fn cpu_time() -> Option<Duration> {
     target_os = "netbsd",
     target_os = "openbsd"
 ))]
-pub(crate) fn thread_cpu_time() -> Option<Duration> {
-    nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID.now().ok().map(Duration::from)
+mod clocks {
+    use nix::time::ClockId;
+    use std::time::Duration;
+
+    pub(super) fn process() -> Option<Duration> {
+        ClockId::CLOCK_PROCESS_CPUTIME_ID.now().ok().map(Duration::from)
+    }
+
+    pub(super) fn thread() -> Option<Duration> {
+        ClockId::CLOCK_THREAD_CPUTIME_ID.now().ok().map(Duration::from)
+    }
 }
 
-/// Returns nothing: this system has no supported clock.
 #[cfg(not(any(
     target_os = "linux",
     target_os = "android",
@@ -41,19 +45,14 @@ pub(crate) fn thread_cpu_time() -> Option<Duration> {
     target_os = "netbsd",
     target_os = "openbsd"
 )))]
-pub(crate) fn cpu_time() -> Option<Duration> {
-    None
-}
+mod clocks {
+    use std::time::Duration;
 
-/// Returns nothing: this system has no supported clock.
-#[cfg(not(any(
-    target_os = "linux",
-    target_os = "android",
-    target_os = "macos",
-    target_os = "freebsd",
-    target_os = "netbsd",
-    target_os = "openbsd"
-)))]
-pub(crate) fn thread_cpu_time() -> Option<Duration> {
-    None
+    pub(super) fn process() -> Option<Duration> {
+        None
+    }
+
+    pub(super) fn thread() -> Option<Duration> {
+        None
+    }
 }

@@ -222,6 +222,20 @@ pub fn atomic_statements(thread: &Thread, init: bool) -> Vec<bool> {
     atomic
 }
 
+/// Returns for each program counter whether the thread may still free a record.
+pub fn may_free(thread: &Thread) -> Vec<bool> {
+    let predecessors = predecessors(thread);
+    let mut found = vec![false; thread.code.len()];
+    let frees = |(at, stmt): (usize, &Stmt)| matches!(stmt.op, Op::Free { .. }).then_some(at);
+    let mut open: Vec<usize> = thread.code.iter().enumerate().filter_map(frees).collect();
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut found[at], true) {
+            open.extend(predecessors[at].iter().map(|pc| pc.index()));
+        }
+    }
+    found
+}
+
 /// Returns for each program counter whether the thread may wait forever from there: some path
 /// without a store or an allocation is infinite, or ends at a statement that can block the thread.
 ///

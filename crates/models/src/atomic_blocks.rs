@@ -9,7 +9,12 @@
 //! it needs no regard to the reads: they happen after the store in every run. The flags of created
 //! and finished threads are latches.
 //!
-//! Direction: the tables over-approximate accesses and under-approximate latches.
+//! *Waiting threads.* A thread at the begin of a block that waits for a latch with its initial value
+//! takes no step before a store to the latch. If only one thread stores to the latch, and only in
+//! atomic blocks, this thread first performs everything that is pending. So no step of this thread
+//! needs regard to the future accesses of the waiting thread.
+//!
+//! Direction: the tables over-approximate accesses and under-approximate latches and waits.
 
 use fencepost_ir::{Expr, Loc, Op, Pc, Program, Reg, Stmt, Thread, flow};
 
@@ -89,6 +94,39 @@ pub fn latches(program: &Program, footprints: &[&[Vec<Loc>]]) -> Vec<bool> {
         }
     }
     latches
+}
+
+/// Returns for each program counter the latch that a block beginning there waits for before it does
+/// anything else. Only latches that `is_awaited` accepts are returned.
+pub fn awaited_latches(
+    program: &Program,
+    thread: &Thread,
+    footprints: &[Vec<Loc>],
+    is_awaited: impl Fn(Loc) -> bool,
+) -> Vec<Option<Loc>> {
+    let awaited = |stmt: &Stmt| {
+        if !matches!(stmt.op, Op::AtomicBegin) {
+            return None;
+        }
+        let [loc] = footprints[stmt.next.index()][..] else { return None };
+        let waits = waits_for(program, thread, thread.stmt(stmt.next), loc);
+        Some(loc).filter(|loc| waits && is_awaited(*loc))
+    };
+    thread.code.iter().map(awaited).collect()
+}
+
+/// Returns for each location whether all stores to it are in atomic blocks.
+pub fn stored_in_blocks(program: &Program, footprints: &[&[Vec<Loc>]]) -> Vec<bool> {
+    let mut in_blocks = vec![true; program.locations.len()];
+    for (thread, footprints) in program.threads.iter().zip(footprints) {
+        let atomic = flow::atomic_statements(thread, false);
+        for (at, stmt) in thread.code.iter().enumerate() {
+            if stmt.op.access().is_some_and(|access| access.stores) && !atomic[at] {
+                footprints[at].iter().for_each(|loc| in_blocks[loc.index()] = false);
+            }
+        }
+    }
+    in_blocks
 }
 
 /// Returns whether a statement loads a location, and the next one waits while the location has its

@@ -475,7 +475,7 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
             MemoryOp::Store { to, .. } => {
                 let is_buffered = |loc| {
                     let commutes = || self.0.push_commutes(shape, &state.pending, t, loc);
-                    !D::WRITES_DIRECTLY && !shape.is_freeable(loc) && commutes()
+                    !D::WRITES_DIRECTLY && !self.others_may_free(shape, state, t, loc) && commutes()
                 };
                 let is_private =
                     |loc| D::WRITES_DIRECTLY && !self.others_may_access(shape, state, t, loc);

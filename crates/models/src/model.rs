@@ -257,7 +257,25 @@ pub trait MemoryModel: Sync {
         loc: Loc,
     ) -> Access;
 
-    /// Returns whether another thread may still store to the location or free it.
+    /// Returns whether another thread may free the record of the location before a step of `t`.
+    #[inline]
+    fn others_may_free(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Self::Pending>,
+        t: ThreadId,
+        loc: Loc,
+    ) -> bool {
+        shape.is_freeable(loc)
+            && shape.program().thread_ids().any(|other| {
+                let pc = state.pcs[other.index()];
+                other != t
+                    && shape.thread(other).may_free[pc.index()]
+                    && !shape.waits_for(&state.memory.values, (other, pc), t)
+            })
+    }
+
+    /// Returns whether another thread may store to the location or free it before a step of `t`.
     #[inline]
     fn others_may_store(
         &self,
@@ -266,15 +284,17 @@ pub trait MemoryModel: Sync {
         t: ThreadId,
         loc: Loc,
     ) -> bool {
-        shape.is_freeable(loc)
+        self.others_may_free(shape, state, t, loc)
             || shape.others(t, shape.writers[loc.index()]).any(|other| {
-                shape.thread(other).future_accesses.stores(state.pcs[other.index()], loc)
+                let pc = state.pcs[other.index()];
+                shape.thread(other).future_accesses.stores(pc, loc)
+                    && !shape.waits_for(&state.memory.values, (other, pc), t)
                     || self.pending_accesses_to(shape, &state.pending, other, loc).stores
             })
     }
 
-    /// Returns whether another thread may still access the location, or a property observes it
-    /// before the end.
+    /// Returns whether another thread may access the location before a step of `t`, or a property
+    /// observes it before the end.
     #[inline]
     fn others_may_access(
         &self,
@@ -284,13 +304,14 @@ pub trait MemoryModel: Sync {
         loc: Loc,
     ) -> bool {
         let who = shape.readers[loc.index()] | shape.writers[loc.index()];
-        !shape.is_unobserved(loc)
+        shape.in_invariant[loc.index()]
+            || self.others_may_free(shape, state, t, loc)
             || shape.others(t, who).any(|other| {
                 let (future_accesses, pc) =
                     (&shape.thread(other).future_accesses, state.pcs[other.index()]);
                 let pending = || self.pending_accesses_to(shape, &state.pending, other, loc);
-                future_accesses.stores(pc, loc)
-                    || future_accesses.loads(pc, loc)
+                (future_accesses.stores(pc, loc) || future_accesses.loads(pc, loc))
+                    && !shape.waits_for(&state.memory.values, (other, pc), t)
                     || pending() != Access { loads: false, stores: false }
             })
     }

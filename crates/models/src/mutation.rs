@@ -58,6 +58,8 @@ pub enum Mutation {
     AccessesCommute,
     /// Partial order: every atomic block commutes with the steps of other threads.
     BlocksCommute,
+    /// Partial order: a thread that waits for a latch counts as waiting for every thread.
+    WaitsForAnyThread,
     /// Partial order: every commit commutes with the steps of other threads.
     CommitsCommute,
     /// Partial order: the value of every load in a window counts as unused.

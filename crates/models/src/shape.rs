@@ -3,10 +3,13 @@
 //!
 //! A search computes the facts once and shares them between its worker threads.
 
-use crate::atomic_blocks::{BlockAccesses, block_accesses, latches};
+use crate::atomic_blocks::{
+    BlockAccesses, awaited_latches, block_accesses, latches, stored_in_blocks,
+};
 use crate::bits::Field;
 use crate::future_accesses::FutureAccesses;
 use crate::grace_periods::GracePeriods;
+use crate::mutation::{Mutated, Mutation};
 use fencepost_ir::operations::returned_operations;
 use fencepost_ir::range::{self, footprint};
 use fencepost_ir::{
@@ -35,6 +38,11 @@ pub struct ThreadShape {
     pub uses: Vec<Vec<Reg>>,
     /// By program counter: whether the thread may wait forever from there.
     pub may_wait: Vec<bool>,
+    /// By program counter: the latch for which a block that begins there waits, if only one thread
+    /// stores to it, in atomic blocks. See [`crate::atomic_blocks`].
+    pub awaited: Vec<Option<Loc>>,
+    /// By program counter: whether the thread may still free a record.
+    pub may_free: Vec<bool>,
     /// By program counter: the accesses of the atomic block that begins there.
     pub blocks: Vec<Option<BlockAccesses>>,
     /// By program counter: the locations that the statement may access, in ascending order.
@@ -95,6 +103,8 @@ pub struct Shape<'p> {
     pub has_free: bool,
     /// The facts about grace periods.
     pub grace_periods: GracePeriods,
+    /// The active mutation.
+    pub mutated: Mutated,
 }
 
 impl<'p> Shape<'p> {
@@ -171,6 +181,8 @@ impl<'p> Shape<'p> {
                     |op| matches!(op, Op::GracePeriod { .. }),
                 ),
                 footprints,
+                awaited: Vec::new(),
+                may_free: Vec::new(),
                 may_wait: flow::may_wait_forever(thread),
                 uses: thread.code.iter().map(|s| flow::uses(&s.op)).collect(),
                 slot_field: Field::for_count(stores.len()),
@@ -202,6 +214,22 @@ impl<'p> Shape<'p> {
         let footprints: Vec<&[Vec<Loc>]> =
             threads.iter().map(|thread: &ThreadShape| &thread.footprints[..]).collect();
         let latches = latches(program, &footprints);
+        let in_blocks = stored_in_blocks(program, &footprints);
+        let is_awaited = |loc: Loc| {
+            let at = loc.index();
+            in_blocks[at] && writers[at].count_ones() == 1 && program.cell_of(loc).is_none()
+        };
+        let awaited: Vec<Vec<Option<Loc>>> = program
+            .threads
+            .iter()
+            .zip(&footprints)
+            .map(|(thread, footprints)| awaited_latches(program, thread, footprints, is_awaited))
+            .collect();
+        let may_free: Vec<Vec<bool>> = program.threads.iter().map(flow::may_free).collect();
+        for ((thread, awaited), may_free) in threads.iter_mut().zip(awaited).zip(may_free) {
+            thread.awaited = awaited;
+            thread.may_free = may_free;
+        }
         Shape {
             problem,
             latches,
@@ -227,6 +255,7 @@ impl<'p> Shape<'p> {
             has_free: (program.threads.iter().flat_map(|t| &t.code))
                 .any(|s| matches!(s.op, Op::Free { .. })),
             grace_periods: GracePeriods::new(program),
+            mutated: Mutated::NONE,
         }
     }
 
@@ -277,6 +306,17 @@ impl<'p> Shape<'p> {
             let next = (left != 0).then(|| left.trailing_zeros() as usize)?;
             left &= left - 1;
             Some(ThreadId::from_index(next))
+        })
+    }
+
+    /// Returns whether a thread at a program counter waits for `t`: it takes no step before `t` has
+    /// performed everything that is pending now and has taken a further step.
+    #[inline]
+    pub fn waits_for(&self, memory: &[Value], (other, pc): (ThreadId, Pc), t: ThreadId) -> bool {
+        self.thread(other).awaited[pc.index()].is_some_and(|latch| {
+            let is_writer = self.writers[latch.index()] == 1 << t.index();
+            (is_writer || self.mutated.is(Mutation::WaitsForAnyThread))
+                && memory[latch.index()] == self.program().location(latch).init
         })
     }
 
