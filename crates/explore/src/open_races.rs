@@ -94,7 +94,6 @@ impl OpenRaces {
 impl<S: System> Optimal<'_, '_, S> {
     /// Reverses the races that the execution shares with the one before.
     pub(crate) fn reverse_open_races(&mut self) -> ControlFlow<EarlyExit> {
-        self.explorer.check_cancelled()?;
         for sleepers in &mut self.open_races.sleepers {
             sleepers.checked = sleepers.checked.min(self.open_races.analysed);
         }
@@ -117,6 +116,7 @@ impl<S: System> Optimal<'_, '_, S> {
     /// Reverses a race of the events that the execution shares with the one before. Returns whether
     /// the race stays open.
     fn reverse_open_race(&mut self, race: &mut OpenRace) -> ControlFlow<EarlyExit, bool> {
+        self.explorer.check_cancelled()?;
         if self.breaks_guard(race) {
             let events = self.usable_events();
             let thread = self.explorer.execution.events()[race.second].mv.thread;

@@ -273,7 +273,11 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> PartExplorer<'_, M> {
             Part::Traces(_, _, subtree) => &subtree.start,
             Part::Interleavings(branch) => &branch.start,
         };
-        let mut explorer = self.explorer(start).expect("the start state of a part exists");
+        let Some(mut explorer) = self.explorer(start) else {
+            // A cancelled system may not reach its start state.
+            assert!((self.limits.cancelled)(), "the start state of a part must exist");
+            return PartResult::Interrupted(StopReason::Cancelled);
+        };
         explorer.executions_left = executions;
         let end = match part {
             Part::Traces(tree, node, subtree) => optimal::explore(&mut explorer, subtree)
