@@ -4,7 +4,8 @@
 //! The folder has a table `genmc.tsv` of tests with their options, a table `genmc-runs.tsv` of
 //! answers (verdict, number of executions, CPU seconds), and the tests below `genmc/`. A test below
 //! `correct/` has no violation. A test below `wrong/` has a defect, some of them only in weaker
-//! models than ours. A data race is a defect, unless the test switches the detection of races off.
+//! models than ours. A data race is a defect of such a test, unless the test switches the detection
+//! of races off.
 //! The number of complete executions under SC is compared with that of `--engine stateless`.
 //!
 //! A violation of a correct test is an error. Everything else is reported.
@@ -133,8 +134,9 @@ fn jobs(options: &Options) -> Result<Vec<Job>, String> {
         }
         for alternative in all_arguments.split(";;") {
             let (checker, compiler) = alternative.split_once('|').unwrap_or((alternative, ""));
-            let ignores_races = checker.contains("-disable-race-detection");
-            let data_races = if ignores_races { "off" } else { "error" };
+            let is_race_defect =
+                test.starts_with("wrong/") && !checker.contains("-disable-race-detection");
+            let data_races = if is_race_defect { "error" } else { "off" };
             let mut macros = Vec::new();
             let mut arguments = Vec::new();
             for option in compiler.split_whitespace() {
