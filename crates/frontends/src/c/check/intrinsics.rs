@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use fencepost_ir::Span;
 
+use super::bits::BitCount;
 use super::calls::counted;
 use super::conversions::{Purpose, constant, convert, is_scalar, unqualified};
 use super::expressions::size_type;
@@ -37,6 +38,9 @@ impl Call<'_> {
         constant(order_value(order), int(), self.span)
     }
 }
+
+/// `EINVAL`, the result of `posix_memalign` for an alignment that is not a power of two.
+const INVALID_ARGUMENT: i64 = 22;
 
 /// Returns the allowed numbers of arguments.
 fn arity(known: &Known) -> RangeInclusive<usize> {
@@ -276,15 +280,27 @@ impl Checker<'_> {
         let span = call.span;
         let allocate = |size, zero| call.expr(Intrinsic::Allocate { size, zero }, void_pointer());
         Some(match known {
-            Known::AllocateAligned => allocate(self.scalar_argument(call, 1, &size_type())?, false),
+            Known::AllocateAligned => {
+                let condition = self.is_power_of_two(call, 0)?;
+                let text = "the alignment is a power of two".to_string();
+                let checked = call.expr(Intrinsic::Assert { condition, text }, void());
+                let object = allocate(self.scalar_argument(call, 1, &size_type())?, false);
+                let kind = ExprKind::Comma(Box::new(checked), Box::new(object));
+                Expr { kind, ty: void_pointer(), span }
+            }
             Known::AllocateInto => {
                 let target = self.pointer_argument(call, 0)?;
+                let is_valid = self.is_power_of_two(call, 1)?;
                 let size = self.scalar_argument(call, 2, &size_type())?;
                 let place = self.pointee(target)?;
                 let value = convert(allocate(size, false), &place.ty);
                 let stored = assign(place, value, span);
                 let zero = constant(0, int(), span);
                 let kind = ExprKind::Comma(Box::new(stored), Box::new(zero));
+                let done = Expr { kind, ty: int(), span };
+                let invalid = constant(INVALID_ARGUMENT, int(), span);
+                let kind =
+                    ExprKind::Conditional(Box::new(is_valid), Box::new(done), Box::new(invalid));
                 Expr { kind, ty: int(), span }
             }
             Known::AllocateZero => {
@@ -304,6 +320,14 @@ impl Checker<'_> {
             }
             _ => allocate(self.scalar_argument(call, 0, &size_type())?, false),
         })
+    }
+
+    /// Returns the condition that an argument is a power of two.
+    fn is_power_of_two(&mut self, call: &Call<'_>, at: usize) -> Option<Expr> {
+        let value = self.scalar_argument(call, at, &size_type())?;
+        let ones = self.count_bits(BitCount::Ones, 64, value, call.span);
+        let one = constant(1, int(), call.span);
+        Some(binary_expr(BinaryOp::Eq, ones, one, int(), call.span))
     }
 
     /// Returns the place that a pointer points to.

@@ -11,10 +11,7 @@ void free(void *pointer);
 _Noreturn void abort(void);
 _Noreturn void exit(int status);
 _Noreturn void _Exit(int status);
-static inline int posix_memalign(void **target, size_t alignment, size_t size) {
-	*target = aligned_alloc(alignment, size);
-	return 0;
-}
+int posix_memalign(void **target, size_t alignment, size_t size);
 static inline int abs(int value) { return value < 0 ? -value : value; }
 static inline long labs(long value) { return value < 0 ? -value : value; }
 static inline int atexit(void (*function)(void)) { return 0; }
