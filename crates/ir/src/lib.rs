@@ -7,6 +7,7 @@
 //! - [`ids`]: newtypes for labels, threads, locations, registers, program counters.
 //! - [`value`]: values and types.
 //! - [`expr`]: pure expressions, their evaluation, and faults.
+//! - [`access_order`]: the orders of accesses on machines as ARM.
 //! - [`op`]: operations of statements, fence kinds, addresses.
 //! - [`program`]: programs and problems (a program with its properties).
 //! - [`assemble`]: construction of programs: jumps, fresh registers and locations, labels, places.
@@ -34,6 +35,7 @@
 // affects.
 #![warn(clippy::wildcard_enum_match_arm)]
 
+pub mod access_order;
 pub mod assemble;
 pub mod code_equality;
 pub mod control_point;
@@ -64,6 +66,7 @@ pub mod validate;
 pub mod value;
 pub mod violation;
 
+pub use access_order::{AccessOrder, Acquire};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use expr::{BinOp, Expr, Fault, UnOp, WideOp};
 pub use ids::{Domain, Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};

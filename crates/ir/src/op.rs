@@ -151,7 +151,10 @@ impl FenceKinds {
     pub const LOAD_STORE: FenceKinds = FenceKinds(8);
     /// No kind.
     pub const NONE: FenceKinds = FenceKinds(0);
-    /// All four kinds.
+    /// An instruction barrier: `ISB` of ARM. It orders loads after it with the loads that decide
+    /// an earlier branch or an earlier address. Models without such barriers ignore it.
+    pub const INSTRUCTION: FenceKinds = FenceKinds(16);
+    /// All four kinds that order accesses.
     pub const FULL: FenceKinds = FenceKinds(15);
     /// Orders loads before the fence with all accesses after it.
     pub const ACQUIRE: FenceKinds = FenceKinds(Self::LOAD_LOAD.0 | Self::LOAD_STORE.0);
@@ -190,6 +193,9 @@ impl FenceKinds {
     pub fn name(self) -> String {
         if self == Self::FULL {
             return "full".into();
+        }
+        if self == Self::INSTRUCTION {
+            return "instruction".into();
         }
         let names: Vec<&str> =
             Self::SINGLE.iter().filter(|(k, _)| self.contains(*k)).map(|(_, n)| *n).collect();

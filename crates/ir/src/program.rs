@@ -1,6 +1,7 @@
 //! Programs (shared locations, pools, threads of labelled statements) and problems (a program with
 //! its properties).
 
+use crate::access_order::AccessOrder;
 use crate::expr::Fault;
 use crate::flow;
 use crate::ids::{Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
@@ -146,6 +147,9 @@ pub struct Program {
     /// the source can hold this value. In a program with such locations, a value outside of the
     /// range of a register is reported as a use of an uninitialised value.
     pub uninitialised: BTreeSet<Loc>,
+    /// The orders of accesses, by label. A fence with one of these labels implements the order for
+    /// models without ordered accesses; the other models ignore it.
+    pub orders: BTreeMap<Label, AccessOrder>,
 }
 
 impl Program {
