@@ -91,7 +91,7 @@ pub fn write_certificate(
         ModelKind::Sc => Model::Sc,
         ModelKind::Tso => Model::Tso,
         ModelKind::Pso => Model::Pso,
-        ModelKind::Table(_) => return Err(NoCertificate::Model),
+        ModelKind::Table(_) | ModelKind::Arm => return Err(NoCertificate::Model),
     };
     let (domain, k) = match answer.decider {
         // The domain `set` has no head, so its `k` has no effect.

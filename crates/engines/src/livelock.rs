@@ -108,7 +108,7 @@ pub fn is_livelock(
 pub(crate) fn supports_progress(model: &ModelSpec) -> bool {
     match model.kind {
         ModelKind::Sc | ModelKind::Tso | ModelKind::Pso => true,
-        ModelKind::Table(_) => false,
+        ModelKind::Table(_) | ModelKind::Arm => false,
     }
 }
 

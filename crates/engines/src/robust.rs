@@ -106,7 +106,7 @@ impl Engine for Robust {
         let model = match task.model.kind {
             ModelKind::Tso => Some(Model::Tso),
             ModelKind::Pso => Some(Model::Pso),
-            ModelKind::Sc | ModelKind::Table(_) => {
+            ModelKind::Sc | ModelKind::Table(_) | ModelKind::Arm => {
                 return undecided(Unsupported::Model, Decider::Stateless);
             }
         };
@@ -187,7 +187,7 @@ impl Engine for ResumableRobust {
         let model = match task.model.kind {
             ModelKind::Tso => Model::Tso,
             ModelKind::Pso => Model::Pso,
-            ModelKind::Sc | ModelKind::Table(_) => {
+            ModelKind::Sc | ModelKind::Table(_) | ModelKind::Arm => {
                 return undecided(Unsupported::Model, Decider::Stateless);
             }
         };

@@ -167,7 +167,7 @@ pub(crate) fn watched(task: Task<'_>) -> Result<Option<Model>, Unsupported> {
         }
         ModelKind::Tso => Ok(Some(Model::Tso)),
         ModelKind::Pso => Ok(Some(Model::Pso)),
-        ModelKind::Table(_) => Err(Unsupported::Model),
+        ModelKind::Table(_) | ModelKind::Arm => Err(Unsupported::Model),
     }
 }
 

@@ -153,6 +153,6 @@ fn unsupported(reason: Unsupported) -> Answer {
 fn loads_are_in_order(task: Task<'_>) -> bool {
     match task.model.kind {
         ModelKind::Sc | ModelKind::Tso | ModelKind::Pso => true,
-        ModelKind::Table(_) => false,
+        ModelKind::Table(_) | ModelKind::Arm => false,
     }
 }

@@ -125,7 +125,7 @@ fn certified_model(model: &ModelSpec) -> Result<Model, NoCertificate> {
         ModelKind::Sc => Ok(Model::Sc),
         ModelKind::Tso => Ok(Model::Tso),
         ModelKind::Pso => Ok(Model::Pso),
-        ModelKind::Table(_) => Err(NoCertificate::Model),
+        ModelKind::Table(_) | ModelKind::Arm => Err(NoCertificate::Model),
     }
 }
 

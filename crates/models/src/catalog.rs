@@ -9,6 +9,7 @@
 //! speculation = false           # may a load pass an unresolved branch? (default: false)
 //! ```
 
+use crate::arm::Arm;
 use crate::buffered::Buffered;
 use crate::coherence::{Coherence, Domain};
 use crate::model::MemoryModel;
@@ -34,6 +35,8 @@ pub enum ModelKind {
     Pso,
     /// An out-of-order window with a bypass table.
     Table(Bypass),
+    /// ARMv8-A.
+    Arm,
 }
 
 /// A memory model by name.
@@ -112,6 +115,12 @@ impl ModelSpec {
         "RMO without speculation: as rmo, but all accesses wait for earlier branches",
         ModelKind::Table(RMO_TABLE),
     );
+    /// ARMv8-A.
+    pub const ARM: ModelSpec = ModelSpec::named(
+        "arm",
+        "ARMv8-A: dependencies, acquire and release accesses, barriers and exclusives",
+        ModelKind::Arm,
+    );
     /// TSO as a table-driven model.
     pub const TABLE_TSO: ModelSpec = ModelSpec::named(
         "table-tso",
@@ -138,6 +147,7 @@ impl ModelSpec {
             ModelSpec::PSO,
             ModelSpec::RMO_NOSPEC,
             ModelSpec::RMO,
+            ModelSpec::ARM,
             ModelSpec::TABLE_TSO,
             ModelSpec::TABLE_PSO,
         ]
@@ -205,6 +215,7 @@ impl ModelSpec {
             ModelKind::Tso => Bypass { store_load: true, ..NO_BYPASS },
             ModelKind::Pso => Bypass { store_load: true, store_store: true, ..NO_BYPASS },
             ModelKind::Table(bypass) => bypass,
+            ModelKind::Arm => crate::arm::BYPASS,
         }
     }
 
@@ -226,7 +237,7 @@ impl ModelSpec {
         match self.kind {
             ModelKind::Sc => 1,
             ModelKind::Tso | ModelKind::Pso => 2,
-            ModelKind::Table(_) => 8,
+            ModelKind::Table(_) | ModelKind::Arm => 8,
         }
     }
 
@@ -236,7 +247,7 @@ impl ModelSpec {
         match self.kind {
             ModelKind::Sc => 1,
             ModelKind::Tso | ModelKind::Pso => 32,
-            ModelKind::Table(_) => 128,
+            ModelKind::Table(_) | ModelKind::Arm => 128,
         }
     }
 
@@ -264,7 +275,7 @@ impl ModelSpec {
         match self.kind {
             ModelKind::Tso => Some(StoreBuffers::Tso),
             ModelKind::Pso => Some(StoreBuffers::Pso),
-            ModelKind::Sc | ModelKind::Table(_) => None,
+            ModelKind::Sc | ModelKind::Table(_) | ModelKind::Arm => None,
         }
     }
 
@@ -276,6 +287,7 @@ impl ModelSpec {
             ModelKind::Tso => visitor.visit(Buffered(Tso { bound, mutated })),
             ModelKind::Pso => visitor.visit(Buffered(Pso { bound, mutated })),
             ModelKind::Table(bypass) => visitor.visit(Table { bypass, bound, mutated }),
+            ModelKind::Arm => visitor.visit(Arm { bound, mutated }),
         }
     }
 }

@@ -9,6 +9,8 @@
 //!   PSO.
 //! - [`symbolic`]: sets of store-buffer contents as regular languages, for TSO and PSO.
 //! - [`table`]: table-driven models with an out-of-order window: RMO, IBM 370, user-defined models.
+//! - [`arm`]: ARMv8-A.
+//! - [`window`]: the out-of-order window of these models.
 //! - [`catalog`]: the models by name, and model files.
 //! - [`shape`], [`future_accesses`], [`grace_periods`]: static facts about a program.
 //! - [`state`], [`bits`], [`address`]: a state, its packed form, and address evaluation.
@@ -21,6 +23,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod address;
+pub mod arm;
 pub mod atomic_blocks;
 pub mod bits;
 pub mod buffered;
@@ -41,6 +44,7 @@ pub mod state;
 pub mod symbolic;
 pub mod table;
 pub mod tso;
+pub mod window;
 
 pub use catalog::{ModelFileError, ModelSpec, Visitor};
 pub use event::{Event, EventKind, Source};

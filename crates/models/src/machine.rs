@@ -171,7 +171,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         let shape = Shape::new(problem, speculation.is_some());
         let fuse = reductions.fuse && !shape.requires_control_points;
         Machine {
-            guesses: speculation.map(|bypass| UsefulGuesses::new(&shape, bypass, true)),
+            guesses: speculation
+                .map(|bypass| UsefulGuesses::new(&shape, bypass, model.updates_load_early(), true)),
             shape,
             model,
             reductions: Reductions { fuse, ..reductions },
@@ -315,7 +316,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     /// enters the section is not inside.
     #[inline]
     pub fn is_critical(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
-        self.shape.stmt(t, self.model.control_point(state, t)).critical
+        self.shape.stmt(t, self.model.control_point(&self.shape, state, t)).critical
     }
 
     /// Returns the control point of a thread, if an invariant mentions it.
@@ -323,7 +324,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         if self.shape.control_points.is_empty() {
             return None;
         }
-        let label = self.shape.stmt(t, self.model.control_point(state, t)).label;
+        let label = self.shape.stmt(t, self.model.control_point(&self.shape, state, t)).label;
         self.shape.control_points.contains(&(t, label)).then_some(label)
     }
 
@@ -469,7 +470,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             fencepost_ir::Observable::Loc(loc) => state.memory.values[loc.index()],
             fencepost_ir::Observable::Reg(t, reg) => state.register(&self.shape, t, reg),
             fencepost_ir::Observable::At(t, label) => {
-                let point = self.shape.stmt(t, self.model.control_point(state, t));
+                let point = self.shape.stmt(t, self.model.control_point(&self.shape, state, t));
                 fencepost_ir::Value::from(point.label == label)
             }
         }

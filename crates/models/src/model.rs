@@ -97,16 +97,29 @@ pub trait MemoryModel: Sync {
         None
     }
 
-    /// Returns whether the thread has guessed the direction of a branch that is not resolved yet.
+    /// Returns whether the load of an update may be performed before an earlier branch is resolved.
+    fn updates_load_early(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the thread has guessed something that is not resolved yet: the direction of
+    /// a branch, or something about a pending access.
     #[inline]
-    fn is_speculating(&self, _: &Self::Pending, _: ThreadId) -> bool {
+    fn is_speculating(&self, _: &Shape<'_>, _: &Self::Pending, _: ThreadId) -> bool {
+        false
+    }
+
+    /// Returns whether the thread may keep other threads from writing a location. A state without
+    /// steps in which a thread does so is not reached by the program.
+    #[inline]
+    fn holds_locations(&self, _: &Self::Pending, _: ThreadId) -> bool {
         false
     }
 
     /// Returns the statement up to which control is not a guess: the oldest unresolved branch or
     /// assumption, or the program counter.
     #[inline]
-    fn control_point(&self, state: &State<Self::Pending>, t: ThreadId) -> Pc {
+    fn control_point(&self, _: &Shape<'_>, state: &State<Self::Pending>, t: ThreadId) -> Pc {
         state.pcs[t.index()]
     }
 

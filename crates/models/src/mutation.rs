@@ -35,6 +35,14 @@ pub enum Mutation {
     SpeculativeCriticalSections,
     /// Speculation: a state in which every step refutes a guess counts as a deadlock.
     WrongGuessesDeadlock,
+    /// ARM: reads of one location may be performed in any order.
+    LoadsIncoherent,
+    /// ARM: a read waits for unresolved branches.
+    ControlOrdersLoads,
+    /// ARM: acquire order has no effect.
+    AcquireIgnored,
+    /// ARM: a write does not wait for the addresses of earlier accesses.
+    WritesIgnoreAddresses,
     /// Abstract: a store committed from a set never stays pending.
     CommittedNeverStays,
     /// Abstract: a store committed from a set always stays pending.

@@ -13,8 +13,8 @@ use crate::mutation::{Mutated, Mutation};
 use fencepost_ir::operations::returned_operations;
 use fencepost_ir::range::{self, footprint};
 use fencepost_ir::{
-    FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem, Program, Property, Reg,
-    ThreadId, Value, flow,
+    AccessOrder, FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem, Program,
+    Property, Reg, Stmt, ThreadId, Value, flow,
 };
 use std::collections::BTreeSet;
 
@@ -47,6 +47,11 @@ pub struct ThreadShape {
     pub blocks: Vec<Option<BlockAccesses>>,
     /// By program counter: the locations that the statement may access, in ascending order.
     pub footprints: Vec<Vec<Loc>>,
+    /// By program counter: the order of the access.
+    pub orders: Vec<AccessOrder>,
+    /// By program counter: whether the statement is a fence that only implements the order of an
+    /// access, see [`Program::orders`].
+    pub is_implied_fence: Vec<bool>,
     /// The accesses that the thread may still make, by program counter.
     pub future_accesses: FutureAccesses,
     /// The accesses that the thread may make before its next grace period, by program counter.
@@ -105,6 +110,11 @@ pub struct Shape<'p> {
     pub grace_periods: GracePeriods,
     /// The active mutation.
     pub mutated: Mutated,
+}
+
+fn access_order(program: &Program, stmt: &Stmt) -> AccessOrder {
+    let order = program.orders.get(&stmt.label).copied().unwrap_or_default();
+    if stmt.op.access().is_some() { order } else { AccessOrder::PLAIN }
 }
 
 impl<'p> Shape<'p> {
@@ -181,6 +191,12 @@ impl<'p> Shape<'p> {
                     |op| matches!(op, Op::GracePeriod { .. }),
                 ),
                 footprints,
+                orders: thread.code.iter().map(|s| access_order(program, s)).collect(),
+                is_implied_fence: thread
+                    .code
+                    .iter()
+                    .map(|s| matches!(s.op, Op::Fence(_)) && program.orders.contains_key(&s.label))
+                    .collect(),
                 awaited: Vec::new(),
                 may_free: Vec::new(),
                 may_wait: flow::may_wait_forever(thread),

@@ -10,17 +10,12 @@
 //! guess turns out to be wrong has no successor. So nothing is ever undone. Stores, updates,
 //! allocations, faults and failed assertions wait until the guesses before them are resolved.
 //!
-//! - `window`: the entries of one thread, their operands, and the producer of each register.
-//! - `operands`: the location and the values of an access.
+//! - [`crate::window`]: the entries of one thread.
 //! - `order`: which entries may be performed before which.
 //! - `commute`: which entries may be performed at once, without loss of behaviour.
-//! - `retire`: the entries that are performed as soon as possible, and the resolution of guesses.
 
 mod commute;
-mod operands;
 mod order;
-mod retire;
-mod window;
 
 use crate::address::{apply_update, check_allocated, check_limits, locate, without_wrap};
 use crate::bits::{Field, Reader, Writer};
@@ -29,10 +24,11 @@ use crate::model::{Fidelity, IssueResult, MemoryModel, RacingStep, StepFailure};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use crate::state::State;
+use crate::window::operands::value_of;
+use crate::window::retire::{self, Retired, WindowRules};
+use crate::window::{Mark, Window};
 use fencepost_ir::{Access, Fault, FenceKinds, Loc, MemoryOp, Op, Pc, Reg, ThreadId};
-use operands::{location_of, value_of};
 use order::LoadSource;
-use window::{Mark, Operand, Window};
 
 /// A bypass table: the pairs of accesses of one thread to different locations that may be
 /// reordered.
@@ -80,19 +76,6 @@ impl Table {
         Field::for_count(self.bound as usize + 1)
     }
 
-    /// Returns the location of an entry's access. `None` if its address is unknown.
-    fn location(
-        &self,
-        shape: &Shape<'_>,
-        t: ThreadId,
-        window: &Window,
-        entry: usize,
-    ) -> Option<Result<Loc, Fault>> {
-        let pc = window.pc(entry);
-        let address = shape.stmt(t, pc).op.address().expect("only accesses have a location");
-        location_of(shape, t, pc, address, window.operands(shape, t, entry))
-    }
-
     /// Performs one entry. Its operands are known, and nothing blocks it. If it fails, the window
     /// does not change.
     fn perform_entry(
@@ -109,7 +92,7 @@ impl Table {
         let uses = &shape.thread(t).uses[pc.index()];
         let operands = window.operands(shape, t, entry);
         let read = |reg: &Reg| value_of(uses, operands, *reg);
-        let earlier_pending = Some(order::accesses_before(shape, t, window, entry));
+        let earlier_pending = Some(window.accesses_before(shape, t, entry));
         let event = |kind| Event {
             thread: t,
             label: Some(stmt.label),
@@ -119,15 +102,7 @@ impl Table {
         };
         let memory = &mut state.memory;
         let yields = match stmt.op.memory() {
-            None => {
-                let Op::Assign { reg, expr } = &stmt.op else {
-                    unreachable!("only accesses and assignments are performed")
-                };
-                let limits = shape.thread(t).register_limits[reg.index()];
-                let value = check_limits(limits, expr.eval(&read)?)?;
-                recorder.record_with(|| event(EventKind::Set { reg: *reg, value }));
-                Some(value)
-            }
+            None => unreachable!("only accesses are performed"),
             Some(MemoryOp::Load { from, .. }) => {
                 let loc = locate(shape, from, &read)?;
                 let allocated = check_allocated(shape, memory, loc);
@@ -187,6 +162,48 @@ impl Table {
     }
 }
 
+impl WindowRules for Table {
+    fn mutated(&self) -> Mutated {
+        self.mutated
+    }
+
+    fn is_speculative(&self, _: &Shape<'_>, _: ThreadId, window: &Window, entry: usize) -> bool {
+        window.is_speculative(entry) && !self.mutated.is(Mutation::SpeculativeFailuresCount)
+    }
+
+    fn fence_still_orders(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        fence: usize,
+        kinds: FenceKinds,
+    ) -> bool {
+        let any = Access { loads: true, stores: true };
+        (0..fence)
+            .filter_map(|earlier| window.access(shape, t, earlier))
+            .any(|earlier| kinds.orders(earlier, any))
+    }
+
+    /// A load that has failed fails when it is not speculative any more.
+    fn settle_access(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        entry: usize,
+        _: &mut dyn EventRecorder,
+    ) -> Result<Retired, StepFailure> {
+        let window = &state.pending[t.index()];
+        match window.mark(entry) {
+            Some(Mark::Failed(fault)) => {
+                retire::fail_unless_speculative(self, shape, t, window, entry, Some(fault))
+            }
+            Some(Mark::Guess(_)) | None => Ok(Retired::Waits),
+        }
+    }
+}
+
 impl MemoryModel for Table {
     type Pending = Vec<Window>;
 
@@ -212,12 +229,12 @@ impl MemoryModel for Table {
     }
 
     #[inline]
-    fn is_speculating(&self, pending: &Vec<Window>, t: ThreadId) -> bool {
+    fn is_speculating(&self, _: &Shape<'_>, pending: &Vec<Window>, t: ThreadId) -> bool {
         pending[t.index()].oldest_guess().is_some()
     }
 
     #[inline]
-    fn control_point(&self, state: &State<Vec<Window>>, t: ThreadId) -> Pc {
+    fn control_point(&self, _: &Shape<'_>, state: &State<Vec<Window>>, t: ThreadId) -> Pc {
         let window = &state.pending[t.index()];
         match window.oldest_guess() {
             Some(guess) if !self.mutated.is(Mutation::SpeculativeCriticalSections) => {
@@ -234,26 +251,7 @@ impl MemoryModel for Table {
         t: ThreadId,
         pc: Pc,
     ) -> Option<Loc> {
-        let window = &state.pending[t.index()];
-        let uses = &shape.thread(t).uses[pc.index()];
-        let mut open: Vec<usize> = uses.iter().filter_map(|reg| window.producer(*reg)).collect();
-        let mut found = None;
-        while let Some(entry) = open.pop() {
-            if order::access_of(shape, t, window, entry).is_none() {
-                // An assignment waits for its operands.
-                let operands = window.operands(shape, t, entry).iter();
-                open.extend(operands.filter_map(|operand| match operand {
-                    Operand::Value(_) => None,
-                    Operand::ProducedBy(earlier) => Some(usize::from(*earlier)),
-                }));
-                continue;
-            }
-            let loc = self.location(shape, t, window, entry)?.ok()?;
-            if *found.get_or_insert(loc) != loc {
-                return None;
-            }
-        }
-        found
+        state.pending[t.index()].awaited_location(shape, t, pc)
     }
 
     fn alternatives(
@@ -350,12 +348,12 @@ impl MemoryModel for Table {
                 let failure = |fault| StepFailure { fault: Some(fault), label: Some(stmt.label) };
                 let located = locate(shape, address, &|reg| registers[reg.index()]);
                 let checked = located.and_then(|loc| check_allocated(shape, &state.memory, loc));
-                if checked.is_err() && self.counts_as_speculative(window, window.len()) {
+                if checked.is_err() && self.is_speculative(shape, t, window, window.len()) {
                     return Ok(IssueResult::Blocked);
                 }
                 let loc = located.map_err(failure)?;
                 let waits = (0..window.len()).any(|entry| {
-                    order::access_of(shape, t, window, entry).is_some_and(|a| a.stores)
+                    window.access(shape, t, entry).is_some_and(|a| a.stores)
                         && self.may_be_at(shape, t, window, entry, loc)
                 });
                 if waits {
@@ -384,7 +382,7 @@ impl MemoryModel for Table {
         let window = &state.pending[t.index()];
         match &stmt.op {
             Op::Load { .. } | Op::Store { .. } | Op::Update { .. } => recorder.record_with(|| {
-                let loc = self.location(shape, t, window, entry).and_then(Result::ok);
+                let loc = window.location(shape, t, entry).and_then(Result::ok);
                 let value = if let Op::Store { value, .. } = &stmt.op
                     && window.is_ready(shape, t, entry)
                 {
@@ -419,7 +417,7 @@ impl MemoryModel for Table {
             | Op::GracePeriod { .. }
             | Op::Halt => {}
         }
-        let is_consistent = self.retire_ready_entries(shape, state, t, recorder)?;
+        let is_consistent = retire::retire_ready_entries(self, shape, state, t, recorder)?;
         debug_assert!(is_consistent, "fetching a statement produces no value");
         Ok(IssueResult::Done)
     }
@@ -448,7 +446,7 @@ impl MemoryModel for Table {
         step: u32,
     ) -> Option<Loc> {
         let window = &state.pending[t.index()];
-        self.location(shape, t, window, step as usize).and_then(Result::ok)
+        window.location(shape, t, step as usize).and_then(Result::ok)
     }
 
     fn perform_internal_step(
@@ -462,9 +460,9 @@ impl MemoryModel for Table {
         let entry = step as usize;
         let window = &state.pending[t.index()];
         let label = Some(shape.stmt(t, window.pc(entry)).label);
-        let is_speculative = self.counts_as_speculative(window, entry);
+        let is_speculative = self.is_speculative(shape, t, window, entry);
         match self.perform_entry(shape, state, t, entry, recorder) {
-            Ok(()) => self.retire_ready_entries(shape, state, t, recorder),
+            Ok(()) => retire::retire_ready_entries(self, shape, state, t, recorder),
             // Whether a load fails depends on the time when it is performed, so it does not wait.
             Err(fault) if is_speculative => {
                 if !self.mutated.is(Mutation::SpeculativeFaultsForgotten) {
@@ -520,7 +518,7 @@ impl MemoryModel for Table {
         let window = &pending[t.index()];
         let mut found = Access { loads: false, stores: false };
         for entry in 0..window.len() {
-            if let Some(access) = order::access_of(shape, t, window, entry)
+            if let Some(access) = window.access(shape, t, entry)
                 && self.may_be_at(shape, t, window, entry, loc)
             {
                 found.loads |= access.loads;
@@ -541,24 +539,13 @@ impl MemoryModel for Table {
         t: ThreadId,
         cell: usize,
     ) -> bool {
-        let window = &pending[t.index()];
-        let is_in = |loc: &Loc| shape.cell[loc.index()] == Some(cell as u32);
-        !(0..window.len()).any(|entry| {
-            if order::access_of(shape, t, window, entry).is_none() {
-                return false;
-            }
-            match self.location(shape, t, window, entry) {
-                Some(Ok(loc)) => is_in(&loc),
-                Some(Err(_)) => false,
-                None => shape.thread(t).footprints[window.pc(entry).index()].iter().any(is_in),
-            }
-        })
+        !pending[t.index()].may_access_cell(shape, t, cell)
     }
 
     fn may_allocate(&self, shape: &Shape<'_>, pending: &Vec<Window>, t: ThreadId) -> bool {
         let window = &pending[t.index()];
         !(0..window.len())
-            .filter_map(|entry| order::access_of(shape, t, window, entry))
+            .filter_map(|entry| window.access(shape, t, entry))
             .any(|a| (a.loads && !self.bypass.load_store) || (a.stores && !self.bypass.store_load))
     }
 

@@ -75,7 +75,7 @@ pub fn describe_reorderings(
             ModelKind::Sc => {
                 "Nothing is reordered under SC: the program itself allows this.".into()
             }
-            ModelKind::Tso | ModelKind::Pso | ModelKind::Table(_) => {
+            ModelKind::Tso | ModelKind::Pso | ModelKind::Table(_) | ModelKind::Arm => {
                 "No reordering is involved: this also happens under SC.".into()
             }
         }];
@@ -209,7 +209,7 @@ impl Describer<'_> {
     fn pending_status(&self) -> &'static str {
         match self.model.kind {
             ModelKind::Sc | ModelKind::Tso | ModelKind::Pso => "still in its buffer",
-            ModelKind::Table(_) => "still pending",
+            ModelKind::Table(_) | ModelKind::Arm => "still pending",
         }
     }
 

@@ -124,6 +124,7 @@ impl ModelRecord {
                 ModelKind::Tso => "tso",
                 ModelKind::Pso => "pso",
                 ModelKind::Table(_) => "table",
+                ModelKind::Arm => "arm",
             }
             .into(),
             relax: relaxed_pairs(bypass).into_iter().map(String::from).collect(),
@@ -148,6 +149,7 @@ impl ModelRecord {
             "tso" => ModelKind::Tso,
             "pso" => ModelKind::Pso,
             "table" => ModelKind::Table(bypass),
+            "arm" => ModelKind::Arm,
             _ => return Err(TraceFileError::ModelKind(self.kind.clone())),
         };
         if self.name == "rmo" && kind == ModelSpec::RMO_NOSPEC.kind {

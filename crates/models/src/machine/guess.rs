@@ -38,12 +38,19 @@ pub(super) struct UsefulGuesses {
 impl UsefulGuesses {
     /// Computes the useful guesses of a program under a bypass table. Failed spin iterations may
     /// change registers in outcomes only if `outcomes` is not set.
-    pub(super) fn new(shape: &Shape<'_>, bypass: Bypass, outcomes: bool) -> Self {
+    pub(super) fn new(
+        shape: &Shape<'_>,
+        bypass: Bypass,
+        updates_load_early: bool,
+        outcomes: bool,
+    ) -> Self {
         let threads = shape.program().thread_ids();
         UsefulGuesses {
             all: spin_assume(shape.problem, false),
             waiting: spin_assume(shape.problem, outcomes),
-            threads: threads.map(|t| EarlyLoads::new(shape, t, bypass)).collect(),
+            threads: threads
+                .map(|t| EarlyLoads::new(shape, t, bypass, updates_load_early))
+                .collect(),
         }
     }
 
@@ -72,12 +79,12 @@ struct EarlyLoads {
 }
 
 impl EarlyLoads {
-    fn new(shape: &Shape<'_>, t: ThreadId, bypass: Bypass) -> Self {
+    fn new(shape: &Shape<'_>, t: ThreadId, bypass: Bypass, updates_load_early: bool) -> Self {
         let code = &shape.program().thread(t).code;
         let words = shape.program().locations.len().div_ceil(64);
         let mut loads = EarlyLoads { words, sets: vec![0; 2 * code.len() * words] };
         // The branch waits for a load or an update. Without R->R, all later loads wait for it, too.
-        while bypass.load_load && loads.propagate(shape, t, bypass) {}
+        while bypass.load_load && loads.propagate(shape, t, bypass, updates_load_early) {}
         loads
     }
 
@@ -87,13 +94,21 @@ impl EarlyLoads {
     }
 
     /// Adds the loads of each statement and of its successors. Returns whether anything changed.
-    fn propagate(&mut self, shape: &Shape<'_>, t: ThreadId, bypass: Bypass) -> bool {
+    fn propagate(
+        &mut self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        bypass: Bypass,
+        updates_load_early: bool,
+    ) -> bool {
         let mut changed = false;
         for (at, stmt) in shape.program().thread(t).code.iter().enumerate().rev() {
             for has_store in [false, true] {
                 let pc = Pc::from_index(at);
                 let to = self.set(pc, has_store);
-                if matches!(stmt.op, Op::Load { .. }) && (!has_store || bypass.store_load) {
+                let loads = matches!(stmt.op, Op::Load { .. })
+                    || updates_load_early && matches!(stmt.op, Op::Update { .. });
+                if loads && (!has_store || bypass.store_load) {
                     for loc in &shape.thread(t).footprints[at] {
                         let word = &mut self.sets[to.start + loc.index() / 64];
                         let more = *word | 1u64 << (loc.index() % 64);
@@ -164,7 +179,9 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// models that guess the directions of branches.
     pub fn without_outcomes(self) -> Self {
         let speculation = self.model.speculation();
-        let guesses = speculation.map(|bypass| UsefulGuesses::new(&self.shape, bypass, false));
+        let early = self.model.updates_load_early();
+        let guesses =
+            speculation.map(|bypass| UsefulGuesses::new(&self.shape, bypass, early, false));
         Machine { guesses, ..self }
     }
 
@@ -179,7 +196,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     ) -> bool {
         self.guesses.is_some()
             && self.reductions.useful_guesses
-            && self.model.is_speculating(&state.pending, t)
+            && self.model.is_speculating(&self.shape, &state.pending, t)
             && self.completes_iteration(state, t, pc, |guesses| &guesses.waiting)
     }
 
@@ -194,7 +211,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         pc: Pc,
     ) -> bool {
         self.guesses.is_some()
-            && self.model.is_speculating(&state.pending, t)
+            && self.model.is_speculating(&self.shape, &state.pending, t)
             && self.completes_iteration(state, t, pc, |guesses| &guesses.all)
     }
 
@@ -256,7 +273,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     #[inline]
     pub(super) fn hides_failures(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
         self.guesses.is_some()
-            && self.model.is_speculating(&state.pending, t)
+            && self.model.is_speculating(&self.shape, &state.pending, t)
             && !self.mutated.is(Mutation::SpeculativeFailuresCount)
     }
 
@@ -264,7 +281,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// wrong.
     #[inline]
     pub(super) fn must_resolve_guesses(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
-        self.model.is_speculating(&state.pending, t)
+        self.model.is_speculating(&self.shape, &state.pending, t)
             && !self.mutated.is(Mutation::AllocationsIgnoreGuesses)
     }
 
@@ -277,7 +294,13 @@ impl<M: MemoryModel> Machine<'_, M> {
 
     /// Returns whether a thread may have guessed wrong, so that it does not wait forever.
     pub(super) fn has_guessed(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
-        self.model.is_speculating(&state.pending, t)
-            && !self.mutated.is(Mutation::WrongGuessesDeadlock)
+        (self.model.is_speculating(&self.shape, &state.pending, t)
+            && !self.mutated.is(Mutation::WrongGuessesDeadlock))
+            || self.holds_locations(state, t)
+    }
+
+    /// Returns whether a thread may keep other threads from writing a location.
+    pub(super) fn holds_locations(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
+        self.model.holds_locations(&state.pending, t)
     }
 }

@@ -399,6 +399,8 @@ impl<M: MemoryModel> Machine<'_, M> {
             && threads.all(|(t, (pc, thread))| {
                 thread.may_wait[pc.index()] || self.has_halted(ThreadId::from_index(t), *pc)
             })
+            // A thread that waits for such a location does not wait because of memory.
+            && !self.shape.program().thread_ids().any(|t| self.holds_locations(state, t))
     }
 
     /// Returns whether a thread has halted and nothing of it is pending.

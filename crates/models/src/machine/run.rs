@@ -270,7 +270,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// Returns how many of a thread's operations have returned: control has passed their ends, and
     /// their results are known.
     fn returned(&self, state: &State<M::Pending>, t: ThreadId) -> Value {
-        let control_point = self.model.control_point(state, t);
+        let control_point = self.model.control_point(&self.shape, state, t);
         let passed = &self.shape.thread(t).returned[control_point.index()];
         let known = |result: &&Option<Reg>| {
             result.is_none_or(|reg| self.model.are_registers_known(state, t, &[reg]))

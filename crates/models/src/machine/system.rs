@@ -162,7 +162,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     ) -> bool {
         let Scratch { base, work, .. } = scratch;
         taken == Ok(StepResult::Taken)
-            && !self.model.is_speculating(&work.pending, t)
+            && !self.model.is_speculating(&self.shape, &work.pending, t)
             && (!self.shape.thread(t).may_wait[work.pcs[t.index()].index()]
                 || work.memory != base.memory)
     }

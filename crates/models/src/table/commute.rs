@@ -17,13 +17,11 @@
 //! block it again. Performing it blocks no other entry.
 
 use super::Table;
-use super::order;
-use super::window::Window;
 use crate::model::MemoryModel;
-use crate::mutation::Mutation;
 use crate::shape::Shape;
 use crate::state::State;
-use fencepost_ir::{Loc, ThreadId};
+use crate::window::Window;
+use fencepost_ir::ThreadId;
 
 impl Table {
     /// Returns whether performing an entry now commutes with everything that can precede it.
@@ -35,37 +33,13 @@ impl Table {
         entry: usize,
     ) -> bool {
         let window = &state.pending[t.index()];
-        let Some(access) = order::access_of(shape, t, window, entry) else { return false };
-        let Some(Ok(loc)) = self.location(shape, t, window, entry) else { return false };
+        let Some(access) = window.access(shape, t, entry) else { return false };
+        let Some(Ok(loc)) = window.location(shape, t, entry) else { return false };
         if access.stores {
             !self.others_may_access(shape, state, t, loc)
         } else {
-            self.is_unused_load(shape, t, window, entry, loc)
+            window.is_unused_load(shape, t, entry, loc, self.mutated)
                 || !self.others_may_store(shape, state, t, loc)
         }
-    }
-
-    /// Returns whether the value of a load of `loc` is not used, and the load does not fault
-    /// because of its value.
-    fn is_unused_load(
-        &self,
-        shape: &Shape<'_>,
-        t: ThreadId,
-        window: &Window,
-        entry: usize,
-        loc: Loc,
-    ) -> bool {
-        if window.is_used(entry) && !self.mutated.is(Mutation::LoadsUnused) {
-            return false;
-        }
-        let target = shape.stmt(t, window.pc(entry)).op.target();
-        let limits = target.and_then(|reg| shape.thread(t).register_limits[reg.index()]);
-        let holds_all = match (limits, shape.location_limits[loc.index()]) {
-            (None, _) => true,
-            (Some((low, high)), Some((least, greatest))) => low <= least && greatest <= high,
-            (Some(_), None) => false,
-        };
-        let may_fault = !holds_all || shape.is_freeable(loc);
-        !may_fault || self.mutated.is(Mutation::UnusedLoadsDoNotFault)
     }
 }

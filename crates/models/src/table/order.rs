@@ -2,34 +2,12 @@
 //! order, fences, and forwarding.
 
 use super::Table;
-use super::operands::{is_known, location_of, value_of};
-use super::window::{Mark, Operand, Window};
 use crate::address::check_limits;
 use crate::mutation::Mutation;
 use crate::shape::Shape;
+use crate::window::operands::{is_known, location_of, value_of};
+use crate::window::{Mark, Operand, Window};
 use fencepost_ir::{Access, FenceKinds, Loc, Op, Pc, ThreadId, Value};
-
-/// Returns the access of an entry. `None` for assignments, assertions, fences and branches, and for
-/// loads that failed behind a guess.
-pub(super) fn access_of(
-    shape: &Shape<'_>,
-    t: ThreadId,
-    window: &Window,
-    entry: usize,
-) -> Option<Access> {
-    let access = shape.stmt(t, window.pc(entry)).op.access()?;
-    (!matches!(window.mark(entry), Some(Mark::Failed(_)))).then_some(access)
-}
-
-/// Returns the number of accesses in a window before an entry.
-pub(super) fn accesses_before(
-    shape: &Shape<'_>,
-    t: ThreadId,
-    window: &Window,
-    entry: usize,
-) -> u32 {
-    (0..entry).filter(|e| access_of(shape, t, window, *e).is_some()).count() as u32
-}
 
 /// The source of a load's value.
 pub(super) enum LoadSource {
@@ -192,9 +170,9 @@ impl Table {
         window: &Window,
         out: &mut Vec<Loc>,
     ) {
-        let is_access = |entry: &usize| access_of(shape, t, window, *entry).is_some();
+        let is_access = |entry: &usize| window.access(shape, t, *entry).is_some();
         let accesses = (0..window.len()).filter(is_access);
-        out.extend(accesses.filter_map(|entry| self.location(shape, t, window, entry)?.ok()));
+        out.extend(accesses.filter_map(|entry| window.location(shape, t, entry)?.ok()));
     }
 
     /// Returns the oldest entry that may be an access to the location, if it is known to be one.
@@ -206,10 +184,10 @@ impl Table {
         loc: Loc,
     ) -> Option<u32> {
         let oldest = (0..window.len()).find(|entry| {
-            access_of(shape, t, window, *entry).is_some()
+            window.access(shape, t, *entry).is_some()
                 && self.may_be_at(shape, t, window, *entry, loc)
         })?;
-        let is_known = self.location(shape, t, window, oldest) == Some(Ok(loc));
+        let is_known = window.location(shape, t, oldest) == Some(Ok(loc));
         is_known.then_some(oldest as u32)
     }
 
@@ -222,25 +200,10 @@ impl Table {
         entry: usize,
         loc: Loc,
     ) -> bool {
-        match self.location(shape, t, window, entry) {
+        match window.location(shape, t, entry) {
             Some(Ok(other)) => other == loc,
             Some(Err(_)) => false,
             None => shape.thread(t).footprints[window.pc(entry).index()].contains(&loc),
         }
-    }
-
-    /// Returns whether a fence entry still orders an access that is pending before it.
-    pub(super) fn fence_still_orders(
-        &self,
-        shape: &Shape<'_>,
-        t: ThreadId,
-        window: &Window,
-        fence: usize,
-        kinds: FenceKinds,
-    ) -> bool {
-        (0..fence).filter_map(|earlier| access_of(shape, t, window, earlier)).any(|earlier| {
-            let any = Access { loads: true, stores: true };
-            kinds.orders(earlier, any)
-        })
     }
 }

@@ -1,13 +1,13 @@
 //! The operands of an access: its location and values, as far as they are known.
 
-use super::window::Operand;
+use super::Operand;
 use crate::address::locate;
 use crate::shape::Shape;
 use fencepost_ir::{Address, Expr, Fault, Loc, Pc, Reg, ThreadId, Value};
 
 /// Returns the location of an access with these operands. `None` if its address is unknown.
 #[inline]
-pub(super) fn location_of(
+pub(crate) fn location_of(
     shape: &Shape<'_>,
     t: ThreadId,
     pc: Pc,
@@ -25,19 +25,19 @@ pub(super) fn location_of(
     Some(locate(shape, address, &|reg| value_of(uses, operands, *reg)))
 }
 
-pub(super) fn address_exprs(address: &Address) -> impl Iterator<Item = &Expr<Reg>> {
+pub(crate) fn address_exprs(address: &Address) -> impl Iterator<Item = &Expr<Reg>> {
     let cell = address.cell.as_ref().map(|(_, e)| e);
     let index = address.index.as_ref().map(|(_, e)| e);
     let pointer = address.pointer.as_ref().map(|pointer| &pointer.value);
     cell.into_iter().chain(index).chain(pointer)
 }
 
-pub(super) fn operand(uses: &[Reg], operands: &[Operand], reg: Reg) -> Operand {
+pub(crate) fn operand(uses: &[Reg], operands: &[Operand], reg: Reg) -> Operand {
     let at = uses.iter().position(|r| *r == reg).expect("the register is a use of the statement");
     operands[at]
 }
 
-pub(super) fn is_known(expr: &Expr<Reg>, uses: &[Reg], operands: &[Operand]) -> bool {
+pub(crate) fn is_known(expr: &Expr<Reg>, uses: &[Reg], operands: &[Operand]) -> bool {
     let mut known = true;
     expr.for_each_var(&mut |reg| {
         known &= matches!(operand(uses, operands, *reg), Operand::Value(_));
@@ -45,7 +45,7 @@ pub(super) fn is_known(expr: &Expr<Reg>, uses: &[Reg], operands: &[Operand]) -> 
     known
 }
 
-pub(super) fn value_of(uses: &[Reg], operands: &[Operand], reg: Reg) -> Value {
+pub(crate) fn value_of(uses: &[Reg], operands: &[Operand], reg: Reg) -> Value {
     match operand(uses, operands, reg) {
         Operand::Value(value) => value,
         Operand::ProducedBy(_) => unreachable!("an operand is read only when its value is known"),

@@ -1,4 +1,4 @@
-//! The window of one thread: entries in program order, their captured operands, and for each
+//! The window of one thread of a model that performs accesses out of order: entries in program order, their captured operands, and for each
 //! register the entry that produces it.
 //!
 //! An unresolved branch is an entry with a guess. A load that failed behind a guess stays in the
@@ -8,13 +8,19 @@
 //! so a later assignment to the same register has no effect on it. References are positions in the
 //! window, so equivalent windows are equal.
 
+pub(crate) mod notes;
+pub(crate) mod operands;
+pub(crate) mod retire;
+
 use crate::bits::{Field, Reader, Writer};
+use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
-use fencepost_ir::{Fault, Op, Pc, Reg, ThreadId, Value};
+use fencepost_ir::{Access, Fault, Loc, Op, Pc, Reg, ThreadId, Value};
+use operands::location_of;
 
 /// An operand of a statement, captured when the statement was fetched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Operand {
+pub(crate) enum Operand {
     /// A value.
     Value(Value),
     /// The value that this entry will produce.
@@ -23,10 +29,25 @@ pub(super) enum Operand {
 
 /// What a window records about an entry besides its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     /// A branch or assumption whose condition is guessed to have this value.
     Guess(bool),
     /// A load that was performed behind a guess and failed.
+    Failed(Fault),
+}
+
+/// What the model `arm` records about an access.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Note {
+    /// The read was performed and had this value; the write that belongs to it is pending.
+    ReadDone(Value),
+    /// A guess: the access does not write, because its comparison fails.
+    WritesNothing,
+    /// A guess: the access, whose address is unknown, is to another location than this one.
+    NotAt(Loc),
+    /// A guess: the access, whose address is unknown, is to this location.
+    At(Loc),
+    /// The read was performed behind a guess and failed.
     Failed(Fault),
 }
 
@@ -47,6 +68,8 @@ pub struct Window {
     /// The marked entries, oldest first. A failed load is behind a guess, so the first mark is a
     /// guess.
     marks: Vec<(u16, Mark)>,
+    /// The notes, in ascending order.
+    notes: Vec<(u16, Note)>,
 }
 
 impl Clone for Window {
@@ -56,6 +79,7 @@ impl Clone for Window {
             operands: self.operands.clone(),
             producers: self.producers.clone(),
             marks: self.marks.clone(),
+            notes: self.notes.clone(),
         }
     }
 
@@ -67,33 +91,61 @@ impl Clone for Window {
         if !(self.marks.is_empty() && other.marks.is_empty()) {
             self.marks.clone_from(&other.marks);
         }
+        if !(self.notes.is_empty() && other.notes.is_empty()) {
+            self.notes.clone_from(&other.notes);
+        }
     }
 }
 
 impl Window {
-    pub(super) fn new(registers: usize) -> Self {
+    pub(crate) fn new(registers: usize) -> Self {
         Window {
             pcs: Vec::new(),
             operands: Vec::new(),
             producers: vec![0; registers],
             marks: Vec::new(),
+            notes: Vec::new(),
         }
+    }
+
+    /// Returns whether there are notes about accesses.
+    #[inline]
+    pub(crate) fn has_notes(&self) -> bool {
+        !self.notes.is_empty()
+    }
+
+    /// Returns the notes about an access.
+    pub(crate) fn notes(&self, entry: usize) -> impl Iterator<Item = Note> + '_ {
+        let of_entry = move |(at, _): &&(u16, Note)| usize::from(*at) == entry;
+        self.notes.iter().filter(of_entry).map(|(_, note)| *note)
+    }
+
+    /// Adds a note about an access, unless it is there.
+    pub(crate) fn add_note(&mut self, entry: usize, note: Note) {
+        if let Err(at) = self.notes.binary_search(&(entry as u16, note)) {
+            self.notes.insert(at, (entry as u16, note));
+        }
+    }
+
+    /// Keeps only some of the notes about an access.
+    pub(crate) fn retain_notes(&mut self, entry: usize, keeps: impl Fn(Note) -> bool) {
+        self.notes.retain(|(at, note)| usize::from(*at) != entry || keeps(*note));
     }
 
     /// Returns the oldest branch or assumption whose direction is guessed.
     #[inline]
-    pub(super) fn oldest_guess(&self) -> Option<usize> {
+    pub(crate) fn oldest_guess(&self) -> Option<usize> {
         self.marks.first().map(|(entry, _)| usize::from(*entry))
     }
 
     /// Returns whether an entry is behind a guess.
     #[inline]
-    pub(super) fn is_speculative(&self, entry: usize) -> bool {
+    pub(crate) fn is_speculative(&self, entry: usize) -> bool {
         self.oldest_guess().is_some_and(|guess| guess < entry)
     }
 
     /// Returns the number of guesses before an entry.
-    pub(super) fn guesses_before(&self, entry: usize) -> u32 {
+    pub(crate) fn guesses_before(&self, entry: usize) -> u32 {
         let is_guess =
             |(at, mark): &&(u16, Mark)| usize::from(*at) < entry && matches!(mark, Mark::Guess(_));
         self.marks.iter().filter(is_guess).count() as u32
@@ -101,7 +153,7 @@ impl Window {
 
     /// Returns the mark of an entry.
     #[inline]
-    pub(super) fn mark(&self, entry: usize) -> Option<Mark> {
+    pub(crate) fn mark(&self, entry: usize) -> Option<Mark> {
         if self.marks.is_empty() {
             return None;
         }
@@ -110,31 +162,94 @@ impl Window {
     }
 
     /// Marks an entry that has no mark.
-    pub(super) fn set_mark(&mut self, entry: usize, mark: Mark) {
+    pub(crate) fn set_mark(&mut self, entry: usize, mark: Mark) {
         let at = self.marks.partition_point(|(at, _)| usize::from(*at) < entry);
         self.marks.insert(at, (entry as u16, mark));
     }
 
     /// Returns the entry that produces the value of a register, if the value is unknown.
-    pub(super) fn producer(&self, reg: Reg) -> Option<usize> {
+    pub(crate) fn producer(&self, reg: Reg) -> Option<usize> {
         self.producers[reg.index()].checked_sub(1).map(usize::from)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.pcs.len()
     }
 
-    pub(super) fn pc(&self, entry: usize) -> Pc {
+    pub(crate) fn pc(&self, entry: usize) -> Pc {
         self.pcs[entry]
     }
 
-    pub(super) fn is_known(&self, reg: Reg) -> bool {
+    pub(crate) fn is_known(&self, reg: Reg) -> bool {
         self.producers[reg.index()] == 0
     }
 
     /// Records that the value of the register is known.
-    pub(super) fn define(&mut self, reg: Reg) {
+    pub(crate) fn define(&mut self, reg: Reg) {
         self.producers[reg.index()] = 0;
+    }
+
+    /// Returns the access of an entry. `None` for assignments, assertions, fences and branches, and
+    /// for loads that failed behind a guess.
+    pub(crate) fn access(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> Option<Access> {
+        let access = shape.stmt(t, self.pc(entry)).op.access()?;
+        (!matches!(self.mark(entry), Some(Mark::Failed(_)))).then_some(access)
+    }
+
+    /// Returns the location of an access. `None` if its address is unknown.
+    pub(crate) fn location(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        entry: usize,
+    ) -> Option<Result<Loc, Fault>> {
+        let pc = self.pc(entry);
+        let address = shape.stmt(t, pc).op.address().expect("only accesses have a location");
+        location_of(shape, t, pc, address, self.operands(shape, t, entry))
+    }
+
+    /// Returns the location of the accesses that will produce the unknown registers of the
+    /// statement at `pc`, if all of them are to one location.
+    pub(crate) fn awaited_location(&self, shape: &Shape<'_>, t: ThreadId, pc: Pc) -> Option<Loc> {
+        let uses = &shape.thread(t).uses[pc.index()];
+        let mut open: Vec<usize> = uses.iter().filter_map(|reg| self.producer(*reg)).collect();
+        let mut found = None;
+        while let Some(entry) = open.pop() {
+            if self.access(shape, t, entry).is_none() {
+                // An assignment waits for its operands.
+                let operands = self.operands(shape, t, entry).iter();
+                open.extend(operands.filter_map(|operand| match operand {
+                    Operand::Value(_) => None,
+                    Operand::ProducedBy(earlier) => Some(usize::from(*earlier)),
+                }));
+                continue;
+            }
+            let loc = self.location(shape, t, entry)?.ok()?;
+            if *found.get_or_insert(loc) != loc {
+                return None;
+            }
+        }
+        found
+    }
+
+    /// Returns whether an access may be to a record cell.
+    pub(crate) fn may_access_cell(&self, shape: &Shape<'_>, t: ThreadId, cell: usize) -> bool {
+        let is_in = |loc: &Loc| shape.cell[loc.index()] == Some(cell as u32);
+        (0..self.len()).any(|entry| {
+            if self.access(shape, t, entry).is_none() {
+                return false;
+            }
+            match self.location(shape, t, entry) {
+                Some(Ok(loc)) => is_in(&loc),
+                Some(Err(_)) => false,
+                None => shape.thread(t).footprints[self.pc(entry).index()].iter().any(is_in),
+            }
+        })
+    }
+
+    /// Returns the number of accesses before an entry.
+    pub(crate) fn accesses_before(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> u32 {
+        (0..entry).filter(|earlier| self.access(shape, t, *earlier).is_some()).count() as u32
     }
 
     fn width(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> usize {
@@ -146,13 +261,13 @@ impl Window {
     }
 
     /// Returns the operands of an entry, in the order of its statement's uses.
-    pub(super) fn operands(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> &[Operand] {
+    pub(crate) fn operands(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> &[Operand] {
         let start = self.start(shape, t, entry);
         &self.operands[start..start + self.width(shape, t, entry)]
     }
 
     /// Returns the statements with their operands, oldest first.
-    pub(super) fn entries<'a>(
+    pub(crate) fn entries<'a>(
         &'a self,
         shape: &'a Shape<'_>,
         t: ThreadId,
@@ -167,19 +282,43 @@ impl Window {
     }
 
     /// Returns whether all operands of an entry are known.
-    pub(super) fn is_ready(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> bool {
+    pub(crate) fn is_ready(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> bool {
         self.operands(shape, t, entry).iter().all(|o| matches!(o, Operand::Value(_)))
     }
 
     /// Returns whether an operand or a register refers to the value that an entry produces.
-    pub(super) fn is_used(&self, entry: usize) -> bool {
+    pub(crate) fn is_used(&self, entry: usize) -> bool {
         let entry = entry as u16;
         self.producers.contains(&(entry + 1)) || self.operands.contains(&Operand::ProducedBy(entry))
     }
 
+    /// Returns whether the value of a load of `loc` is not used, and the load does not fault
+    /// because of its value.
+    pub(crate) fn is_unused_load(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        entry: usize,
+        loc: Loc,
+        mutated: Mutated,
+    ) -> bool {
+        if self.is_used(entry) && !mutated.is(Mutation::LoadsUnused) {
+            return false;
+        }
+        let target = shape.stmt(t, self.pc(entry)).op.target();
+        let limits = target.and_then(|reg| shape.thread(t).register_limits[reg.index()]);
+        let holds_all = match (limits, shape.location_limits[loc.index()]) {
+            (None, _) => true,
+            (Some((low, high)), Some((least, greatest))) => low <= least && greatest <= high,
+            (Some(_), None) => false,
+        };
+        let may_fault = !holds_all || shape.is_freeable(loc);
+        !may_fault || mutated.is(Mutation::UnusedLoadsDoNotFault)
+    }
+
     /// Adds a statement: captures its operands and makes it the producer of its target. Returns its
     /// position.
-    pub(super) fn push(
+    pub(crate) fn push(
         &mut self,
         shape: &Shape<'_>,
         t: ThreadId,
@@ -201,8 +340,24 @@ impl Window {
         entry
     }
 
+    /// Gives the value of an entry, which stays in the window, to everyone who waits for it.
+    pub(crate) fn deliver(&mut self, entry: usize, value: Value, registers: &mut [Value]) {
+        let from = entry as u16;
+        for operand in &mut self.operands {
+            if *operand == Operand::ProducedBy(from) {
+                *operand = Operand::Value(value);
+            }
+        }
+        for (reg, producer) in self.producers.iter_mut().enumerate() {
+            if *producer == from + 1 {
+                *producer = 0;
+                registers[reg] = value;
+            }
+        }
+    }
+
     /// Removes an entry that has produced `value`.
-    pub(super) fn remove(
+    pub(crate) fn remove(
         &mut self,
         shape: &Shape<'_>,
         t: ThreadId,
@@ -224,6 +379,12 @@ impl Window {
                 }
             }
         }
+        if !self.notes.is_empty() {
+            self.notes.retain(|(at, _)| *at != gone);
+            for (at, _) in &mut self.notes {
+                *at -= u16::from(*at > gone);
+            }
+        }
         if !self.marks.is_empty() {
             self.marks.retain(|(at, _)| *at != gone);
             for (at, _) in &mut self.marks {
@@ -241,7 +402,7 @@ impl Window {
     }
 
     /// Packs the window. `guesses` says whether the model guesses the directions of branches.
-    pub(super) fn encode(
+    pub(crate) fn encode(
         &self,
         shape: &Shape<'_>,
         t: ThreadId,
@@ -280,7 +441,7 @@ impl Window {
         }
     }
 
-    pub(super) fn decode(
+    pub(crate) fn decode(
         &mut self,
         shape: &Shape<'_>,
         t: ThreadId,
@@ -293,6 +454,7 @@ impl Window {
         self.operands.clear();
         self.producers.fill(0);
         self.marks.clear();
+        self.notes.clear();
         let count = reader.get(len) as usize;
         if count == 0 {
             return;
@@ -354,11 +516,13 @@ fn mark_field(shape: &Shape<'_>, t: ThreadId, pc: Pc) -> Option<Field> {
 fn pack_mark(mark: Mark) -> Value {
     match mark {
         Mark::Guess(holds) => Value::from(holds),
-        Mark::Failed(fault) => {
-            let at = LOAD_FAULTS.iter().position(|other| *other == fault);
-            at.expect("a load behind a guess has no other fault") as Value + 1
-        }
+        Mark::Failed(fault) => pack_fault(fault) + 1,
     }
+}
+
+fn pack_fault(fault: Fault) -> Value {
+    let at = LOAD_FAULTS.iter().position(|other| *other == fault);
+    at.expect("a load behind a guess has no other fault") as Value
 }
 
 fn unpack_mark(op: &Op, packed: Value) -> Option<Mark> {

@@ -1,0 +1,539 @@
+//! ARMv8-A: other-multi-copy atomic, with loads and stores that have orders.
+//!
+//! Source: \[ARM\] for the axioms, \[PFDFSS18\] for the idea of the machine. Direction: exact, up to
+//! the bound on the window. The page "The ARM model" of the book defines the machine; the reference
+//! interpreter and the axiomatic judge are written from it.
+//!
+//! Memory is one map. Each thread has a [window](crate::window). In contrast to the
+//! [table-driven models](crate::table), a read-modify-write is performed in two steps, a read may
+//! pass an access with an unknown address, and accesses have orders.
+//!
+//! DIVERGENCE from \[PFDFSS18\]: nothing is restarted. What their machine finds out later, ours
+//! guesses, and a state whose guess is wrong has no successor. While the result of a guess depends
+//! on a location, the thread holds the location: no other thread writes it.
+//!
+//! - `facts`: what is pending in a window.
+//! - `fetch`: which statements a thread may fetch.
+//! - `order`: which reads and writes may be performed.
+//! - `perform`: performing them.
+//! - `commute`: which of them may be performed at once, without loss of behaviour.
+
+mod commute;
+mod facts;
+mod fetch;
+mod order;
+mod perform;
+
+use crate::bits::{Field, Reader, Writer};
+use crate::event::{Event, EventKind, EventRecorder};
+use crate::model::{Fidelity, IssueResult, MemoryModel, RacingStep, StepFailure};
+use crate::mutation::{Mutated, Mutation};
+use crate::shape::Shape;
+use crate::state::State;
+use crate::table::Bypass;
+use crate::window::retire::{self, Retired, WindowRules};
+use crate::window::{Mark, Note, Window};
+use facts::{Barrier, Facts};
+use fencepost_ir::{Access, FenceKinds, Loc, Op, Pc, Reg, ThreadId};
+
+/// The model of ARMv8-A.
+#[derive(Clone, Copy, Debug)]
+pub struct Arm {
+    /// The maximal number of entries in a window.
+    pub bound: u32,
+    /// The active mutation.
+    pub mutated: Mutated,
+}
+
+/// The pairs that may be reordered: all.
+pub(crate) const BYPASS: Bypass = Bypass {
+    store_load: true,
+    store_store: true,
+    load_load: true,
+    load_store: true,
+    read_own_early: true,
+    speculation: true,
+};
+
+/// The bits of an internal step that name its entry. The other bits are guesses.
+const ENTRY_BITS: u32 = 8;
+
+/// The largest bound on a window: entries have [`ENTRY_BITS`].
+const MAX_BOUND: u32 = (1 << ENTRY_BITS) - 1;
+
+/// The maximal number of reads with unknown addresses in a window. A read that passes them has two
+/// steps for each.
+const MAX_UNKNOWN_READS: usize = 12;
+
+impl Arm {
+    /// Returns the statements in a thread's window, oldest first. The number of an internal step is
+    /// the position of the entry, with guesses in the higher bits.
+    pub fn window<'a>(
+        &self,
+        pending: &'a [Window],
+        t: ThreadId,
+    ) -> impl ExactSizeIterator<Item = Pc> + 'a {
+        let window = &pending[t.index()];
+        (0..window.len()).map(|entry| window.pc(entry))
+    }
+
+    fn bound(&self) -> u32 {
+        self.bound.min(MAX_BOUND)
+    }
+
+    fn len_field(&self) -> Field {
+        Field::for_count(self.bound() as usize + 1)
+    }
+
+    /// Returns whether the window is full: it has as many entries as the bound allows, or too many
+    /// reads with unknown addresses.
+    fn is_full(&self, facts: &[Facts]) -> bool {
+        let is_unknown = |fact: &&Facts| fact.reads && fact.location.is_none();
+        facts.len() >= self.bound() as usize
+            || facts.iter().filter(is_unknown).count() >= MAX_UNKNOWN_READS
+    }
+
+    /// Returns whether an entry with a faulting address may report the fault.
+    fn may_fault(&self, shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize) -> bool {
+        !self.is_speculative(shape, t, window, entry)
+    }
+
+    /// Calls `found` with every internal step of an entry.
+    fn steps_of_entry(
+        &self,
+        shape: &Shape<'_>,
+        pending: &[Window],
+        t: ThreadId,
+        facts: &[Facts],
+        entry: usize,
+        mut found: impl FnMut(u32),
+    ) {
+        let window = &pending[t.index()];
+        let fact = &facts[entry];
+        if fact.reads {
+            match fact.location {
+                Some(Ok(loc)) => {
+                    if let Some(read) = self.may_read(shape, t, window, facts, entry, loc) {
+                        for guesses in 0..1u32 << read.guesses() {
+                            found(guesses << ENTRY_BITS | entry as u32);
+                        }
+                    }
+                }
+                Some(Err(())) if self.may_fault(shape, t, window, entry) => found(entry as u32),
+                Some(Err(())) | None => {}
+            }
+        } else if fact.writes && self.may_write(shape, pending, t, facts, entry) {
+            found(entry as u32);
+        }
+    }
+}
+
+/// Splits an internal step into its entry and its guesses.
+fn split(step: u32) -> (usize, u32) {
+    ((step & MAX_BOUND) as usize, step >> ENTRY_BITS)
+}
+
+impl WindowRules for Arm {
+    fn mutated(&self) -> Mutated {
+        self.mutated
+    }
+
+    fn is_speculative(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        entry: usize,
+    ) -> bool {
+        facts::oldest_guess(shape, t, window).is_some_and(|guess| guess < entry)
+            && !self.mutated.is(Mutation::SpeculativeFailuresCount)
+    }
+
+    fn fence_still_orders(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        fence: usize,
+        _: FenceKinds,
+    ) -> bool {
+        // Only fences that order stores with stores are in a window.
+        facts::facts(shape, t, window)[..fence].iter().any(|earlier| earlier.writes)
+    }
+
+    /// Checks the guesses about an access, and completes an update whose comparison fails.
+    fn settle_access(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        entry: usize,
+        _: &mut dyn EventRecorder,
+    ) -> Result<Retired, StepFailure> {
+        let window = &state.pending[t.index()];
+        if !window.has_notes() {
+            return Ok(Retired::Waits);
+        }
+        let location = window.location(shape, t, entry);
+        let mut is_resolved = false;
+        for note in window.notes(entry) {
+            let is_wrong = match (note, location) {
+                (Note::Failed(fault), _) => {
+                    let fault = Some(fault);
+                    return retire::fail_unless_speculative(self, shape, t, window, entry, fault);
+                }
+                (Note::NotAt(loc), Some(known)) => {
+                    is_resolved = true;
+                    known == Ok(loc)
+                }
+                (Note::At(loc), Some(known)) => known != Ok(loc),
+                (Note::NotAt(_) | Note::At(_), None)
+                | (Note::ReadDone(_) | Note::WritesNothing, _) => false,
+            };
+            if is_wrong {
+                return Ok(Retired::WrongGuess);
+            }
+        }
+        let result = perform::update_result(shape, t, window, entry);
+        let fails = window.notes(entry).any(|note| note == Note::WritesNothing);
+        let registers = &mut state.registers[shape.thread(t).registers..];
+        let window = &mut state.pending[t.index()];
+        if is_resolved {
+            window.retain_notes(entry, |note| !matches!(note, Note::NotAt(_)));
+        }
+        match result {
+            Some(Ok((Some(_), _))) if fails => Ok(Retired::WrongGuess),
+            Some(Ok((Some(_), yields))) => {
+                if perform::yields_success(&shape.stmt(t, window.pc(entry)).op) {
+                    window.deliver(entry, yields, registers);
+                }
+                Ok(Retired::Waits)
+            }
+            Some(Ok((None, yields))) => {
+                window.remove(shape, t, entry, yields, registers);
+                Ok(Retired::Gone)
+            }
+            // The write reports the fault.
+            Some(Err(_)) | None => Ok(Retired::Waits),
+        }
+    }
+}
+
+impl MemoryModel for Arm {
+    type Pending = Vec<Window>;
+
+    const FIDELITY: Fidelity = Fidelity::Exact;
+
+    fn bound(&self) -> Option<u32> {
+        Some(self.bound)
+    }
+
+    fn empty_pending(&self, shape: &Shape<'_>) -> Vec<Window> {
+        shape.threads.iter().map(|t| Window::new(t.register_fields.len())).collect()
+    }
+
+    #[inline]
+    fn are_registers_known(&self, state: &State<Vec<Window>>, t: ThreadId, regs: &[Reg]) -> bool {
+        let window = &state.pending[t.index()];
+        regs.iter().all(|reg| window.is_known(*reg))
+    }
+
+    #[inline]
+    fn speculation(&self) -> Option<Bypass> {
+        Some(BYPASS)
+    }
+
+    fn updates_load_early(&self) -> bool {
+        true
+    }
+
+    fn is_speculating(&self, shape: &Shape<'_>, pending: &Vec<Window>, t: ThreadId) -> bool {
+        facts::oldest_guess(shape, t, &pending[t.index()]).is_some()
+    }
+
+    fn holds_locations(&self, pending: &Vec<Window>, t: ThreadId) -> bool {
+        pending[t.index()].has_notes()
+    }
+
+    fn control_point(&self, shape: &Shape<'_>, state: &State<Vec<Window>>, t: ThreadId) -> Pc {
+        let window = &state.pending[t.index()];
+        match facts::oldest_guess(shape, t, window) {
+            Some(guess) if !self.mutated.is(Mutation::SpeculativeCriticalSections) => {
+                window.pc(guess)
+            }
+            Some(_) | None => state.pcs[t.index()],
+        }
+    }
+
+    fn awaited_location(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        pc: Pc,
+    ) -> Option<Loc> {
+        state.pending[t.index()].awaited_location(shape, t, pc)
+    }
+
+    fn alternatives(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        pc: Pc,
+    ) -> u32 {
+        let is_guessed = matches!(shape.stmt(t, pc).op, Op::Branch { .. })
+            && !self.are_registers_known(state, t, &shape.thread(t).uses[pc.index()]);
+        if is_guessed { 2 } else { 1 }
+    }
+
+    fn clear_register(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        reg: Reg,
+    ) {
+        state.registers[shape.register(t, reg)] = 0;
+        state.pending[t.index()].define(reg);
+    }
+
+    fn define_register(
+        &self,
+        _: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        reg: Reg,
+    ) {
+        state.pending[t.index()].define(reg);
+    }
+
+    fn is_fetched_eagerly(&self, op: &Op) -> bool {
+        op.memory().is_some()
+    }
+
+    fn becomes_pending(&self, op: &Op) -> bool {
+        op.access().is_some()
+    }
+
+    fn issue(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        pc: Pc,
+        alternative: u32,
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<IssueResult, StepFailure> {
+        let stmt = shape.stmt(t, pc);
+        let event = |kind| Event {
+            thread: t,
+            label: Some(stmt.label),
+            pc: Some(pc),
+            earlier_pending: None,
+            kind,
+        };
+        let is_ignored =
+            matches!(stmt.op, Op::Drain(_)) || shape.thread(t).is_implied_fence[pc.index()];
+        if is_ignored {
+            recorder.record_with(|| event(EventKind::Skip));
+            return Ok(IssueResult::Done);
+        }
+        let window = &mut state.pending[t.index()];
+        let facts = facts::facts(shape, t, window);
+        if self.must_wait(window, &facts, &stmt.op) {
+            return Ok(IssueResult::Blocked);
+        }
+        if let Op::Fence(kinds) = stmt.op {
+            let orders_stores = facts::barrier(kinds) == Barrier::Stores
+                && !self.mutated.is(Mutation::IgnoredFence)
+                && facts.iter().any(|fact| fact.writes);
+            if !orders_stores {
+                recorder.record_with(|| event(EventKind::Fence(kinds)));
+                return Ok(IssueResult::Done);
+            }
+        }
+        if self.is_full(&facts) {
+            return Ok(IssueResult::BoundReached);
+        }
+        let registers = &mut state.registers[shape.thread(t).registers..];
+        let entry = window.push(shape, t, pc, registers);
+        let is_guess = matches!(stmt.op, Op::Branch { .. } | Op::Assume(_));
+        if is_guess {
+            window.set_mark(entry, Mark::Guess(alternative == 0));
+        }
+        let window = &state.pending[t.index()];
+        recorder.record_with(|| {
+            event(match stmt.op.access() {
+                Some(access) => {
+                    let loc = window.location(shape, t, entry).and_then(Result::ok);
+                    let fact = &facts::facts(shape, t, window)[entry];
+                    let value = loc
+                        .and_then(|loc| facts::written_value(shape, t, window, fact, entry, loc));
+                    EventKind::Fetch { stores: access.stores, loc, value }
+                }
+                None if is_guess => EventKind::Guess(alternative == 0),
+                None => EventKind::Defer,
+            })
+        });
+        let is_consistent = retire::retire_ready_entries(self, shape, state, t, recorder)?;
+        debug_assert!(is_consistent, "fetching a statement produces no value");
+        Ok(IssueResult::Done)
+    }
+
+    fn internal_steps(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        out: &mut Vec<u32>,
+    ) {
+        let facts = facts::facts(shape, t, &state.pending[t.index()]);
+        for entry in 0..facts.len() {
+            self.steps_of_entry(shape, &state.pending, t, &facts, entry, |step| out.push(step));
+        }
+    }
+
+    fn step_location(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        step: u32,
+    ) -> Option<Loc> {
+        state.pending[t.index()].location(shape, t, split(step).0).and_then(Result::ok)
+    }
+
+    fn perform_internal_step(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        step: u32,
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<bool, StepFailure> {
+        let (entry, guesses) = split(step);
+        let window = &state.pending[t.index()];
+        let label = Some(shape.stmt(t, window.pc(entry)).label);
+        let failure = |fault| StepFailure { fault: Some(fault), label };
+        let facts = facts::facts(shape, t, window);
+        if facts[entry].reads {
+            let loc = window.location(shape, t, entry).expect("the address is known");
+            let loc = loc.map_err(failure)?;
+            let read = self.may_read(shape, t, window, &facts, entry, loc);
+            let read = read.expect("the read is enabled");
+            self.perform_read(shape, state, t, (entry, loc), (&read, guesses), recorder)
+        } else {
+            self.perform_write(shape, state, t, &facts, entry, recorder)
+        }
+        .map_err(failure)?;
+        retire::retire_ready_entries(self, shape, state, t, recorder)
+    }
+
+    fn internal_commutes(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        step: u32,
+    ) -> bool {
+        self.step_commutes(shape, state, t, split(step).0)
+    }
+
+    fn racing_locations(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        out: &mut Vec<Loc>,
+    ) {
+        let facts = facts::facts(shape, t, &state.pending[t.index()]);
+        let pending = facts.iter().filter(|fact| fact.is_pending());
+        out.extend(pending.filter_map(|fact| fact.location?.ok()));
+    }
+
+    /// The oldest access to the location blocks all later ones, except reads of its value.
+    fn racing_step(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        loc: Loc,
+    ) -> Option<RacingStep> {
+        let window = &state.pending[t.index()];
+        let facts = facts::facts(shape, t, window);
+        let is_at = |entry: &usize| {
+            (facts[*entry].is_pending() || facts[*entry].holds)
+                && facts::may_be_at(shape, t, window, &facts, *entry, loc)
+        };
+        let oldest = (0..facts.len()).find(is_at)?;
+        // A guess, or a hold of another thread, is not only about this location.
+        let is_simple = facts[oldest].location == Some(Ok(loc))
+            && !facts[oldest].is_update
+            && !facts[oldest].order.exclusive
+            && !state.pending.iter().any(Window::has_notes);
+        if !is_simple {
+            return None;
+        }
+        let mut steps = Vec::new();
+        let add = |step| steps.push(step);
+        self.steps_of_entry(shape, &state.pending, t, &facts, oldest, add);
+        let [step] = steps[..] else { return None };
+        Some(RacingStep::Internal(step))
+    }
+
+    fn pending_accesses_to(
+        &self,
+        shape: &Shape<'_>,
+        pending: &Vec<Window>,
+        t: ThreadId,
+        loc: Loc,
+    ) -> Access {
+        let window = &pending[t.index()];
+        let facts = facts::facts(shape, t, window);
+        let mut found = Access { loads: false, stores: false };
+        for (entry, fact) in facts.iter().enumerate() {
+            if (fact.is_pending() || fact.holds)
+                && facts::may_be_at(shape, t, window, &facts, entry, loc)
+            {
+                found.loads |= fact.reads || fact.holds;
+                found.stores |= fact.writes;
+            }
+        }
+        found
+    }
+
+    fn has_no_pending_access(&self, pending: &Vec<Window>, t: ThreadId) -> bool {
+        pending[t.index()].len() == 0
+    }
+
+    fn has_no_pending_access_to(
+        &self,
+        shape: &Shape<'_>,
+        pending: &mut Vec<Window>,
+        t: ThreadId,
+        cell: usize,
+    ) -> bool {
+        !pending[t.index()].may_access_cell(shape, t, cell)
+    }
+
+    fn copy_thread(&self, from: &Vec<Window>, to: &mut Vec<Window>, t: ThreadId) {
+        to[t.index()].clone_from(&from[t.index()]);
+    }
+
+    fn encode(&self, shape: &Shape<'_>, pending: &Vec<Window>, t: ThreadId, writer: &mut Writer) {
+        pending[t.index()].encode(shape, t, self.len_field(), true, writer);
+        pending[t.index()].encode_notes(shape, t, writer);
+    }
+
+    fn decode(
+        &self,
+        shape: &Shape<'_>,
+        reader: &mut Reader<'_>,
+        pending: &mut Vec<Window>,
+        t: ThreadId,
+    ) {
+        pending[t.index()].decode(shape, t, self.len_field(), true, reader);
+        pending[t.index()].decode_notes(shape, t, reader);
+    }
+}

@@ -1,0 +1,183 @@
+//! Which reads and writes of a window may be performed.
+//!
+//! Fences that order loads, acquire reads and instruction barriers are not checked here: nothing is
+//! fetched behind them before they are passed, see [`super::fetch`].
+
+use super::Arm;
+use super::facts::{self, Facts, may_be_at};
+use crate::mutation::Mutation;
+use crate::shape::Shape;
+use crate::window::{Note, Window};
+use fencepost_ir::{Acquire, Loc, MemoryOp, ThreadId, Value};
+
+/// A read that may be performed.
+#[derive(Debug)]
+pub(super) struct Read {
+    /// The value, if an earlier write of the thread forwards it.
+    pub(super) forwarded: Option<Value>,
+    /// The earlier accesses with unknown addresses that it passes and that are then not at its
+    /// location.
+    pub(super) not_at: Vec<usize>,
+    /// The earlier reads with unknown addresses that it passes and that are then at its location.
+    pub(super) at: Vec<usize>,
+    /// The earlier reads with unknown addresses for which it is guessed whether they are at its
+    /// location.
+    pub(super) either: Vec<usize>,
+    /// Whether it is guessed that its update writes nothing.
+    pub(super) may_fail: bool,
+}
+
+impl Read {
+    /// Returns the number of guesses.
+    pub(super) fn guesses(&self) -> u32 {
+        self.either.len() as u32 + u32::from(self.may_fail)
+    }
+
+    /// Returns whether performing the read leaves no trace in the window.
+    pub(super) fn passes_nothing(&self) -> bool {
+        self.not_at.is_empty() && self.at.is_empty() && self.guesses() == 0
+    }
+}
+
+impl Arm {
+    /// Returns how a pending read at `loc` may be performed now. `None` if it must wait.
+    pub(super) fn may_read(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        facts: &[Facts],
+        entry: usize,
+        loc: Loc,
+    ) -> Option<Read> {
+        let mine = &facts[entry];
+        let follows_release = |earlier: &Facts| earlier.writes && earlier.order.release;
+        if mine.order.acquire == Acquire::Strong
+            && !self.mutated.is(Mutation::AcquireIgnored)
+            && facts[..entry].iter().any(follows_release)
+        {
+            return None;
+        }
+        if self.mutated.is(Mutation::ControlOrdersLoads) && window.is_speculative(entry) {
+            return None;
+        }
+        let mut read = Read {
+            forwarded: None,
+            not_at: Vec::new(),
+            at: Vec::new(),
+            either: Vec::new(),
+            may_fail: false,
+        };
+        for earlier in (0..entry).rev() {
+            let theirs = &facts[earlier];
+            if !theirs.is_pending() || !may_be_at(shape, t, window, facts, earlier, loc) {
+                continue;
+            }
+            if theirs.location.is_none() {
+                if self.mutated.is(Mutation::LoadsIncoherent) {
+                    continue;
+                }
+                self.pass(shape, t, window, theirs, earlier, &mut read)?;
+                continue;
+            }
+            if theirs.reads && !self.mutated.is(Mutation::LoadsIncoherent) {
+                return None;
+            }
+            if theirs.writes && !self.mutated.is(Mutation::NoForwarding) {
+                let is_paired = theirs.is_update || theirs.order.exclusive;
+                if is_paired && mine.order.acquire != Acquire::None {
+                    return None;
+                }
+                let value = facts::written_value(shape, t, window, theirs, earlier, loc)?;
+                read.forwarded = Some(value);
+                break;
+            }
+        }
+        if let Some(MemoryOp::Update { update, .. }) = shape.stmt(t, mine.pc).op.memory() {
+            let is_settled = mine.is_ready
+                || window
+                    .notes(entry)
+                    .any(|note| matches!(note, Note::WritesNothing | Note::At(_)));
+            read.may_fail = facts::may_fail(update) && !is_settled;
+        }
+        Some(read)
+    }
+
+    /// Lets a read pass an earlier access with an unknown address that may be at its location.
+    /// `None` if it must wait.
+    fn pass(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        theirs: &Facts,
+        earlier: usize,
+        read: &mut Read,
+    ) -> Option<()> {
+        let must_write = match shape.stmt(t, theirs.pc).op.memory() {
+            Some(MemoryOp::Update { update, .. }) => !facts::may_fail(update),
+            _ => theirs.writes,
+        };
+        let is_only_location = shape.thread(t).footprints[theirs.pc.index()].len() == 1;
+        let is_guessed = window.notes(earlier).any(|note| matches!(note, Note::At(_)));
+        if is_guessed {
+            return Some(()); // both read the same write
+        }
+        match (must_write, is_only_location) {
+            (true, true) => return None,
+            (true, false) => read.not_at.push(earlier),
+            (false, true) => read.at.push(earlier),
+            (false, false) => read.either.push(earlier),
+        }
+        Some(())
+    }
+
+    /// Returns whether the pending write of an entry may be performed now. If its address faults,
+    /// performing it reports the fault.
+    pub(super) fn may_write(
+        &self,
+        shape: &Shape<'_>,
+        pending: &[Window],
+        t: ThreadId,
+        facts: &[Facts],
+        entry: usize,
+    ) -> bool {
+        let window = &pending[t.index()];
+        let mine = &facts[entry];
+        let Some(location) = mine.location else { return false };
+        if !mine.is_ready || mine.reads {
+            return false;
+        }
+        let mut ordered_by_fence = false;
+        let mut reservation = None;
+        for (at, earlier) in facts[..entry].iter().enumerate().rev() {
+            let ignores_addresses = self.mutated.is(Mutation::WritesIgnoreAddresses);
+            ordered_by_fence |= earlier.is_store_fence;
+            if earlier.is_guess && facts::is_marked(window, at) {
+                return false;
+            }
+            if earlier.holds && earlier.order.exclusive && !earlier.is_update {
+                reservation = reservation.or(Some(at));
+            }
+            if !earlier.is_pending() {
+                continue;
+            }
+            if earlier.location.is_none() && !ignores_addresses
+                || location.is_ok() && earlier.location == Some(location)
+                || mine.order.release
+                || ordered_by_fence && earlier.writes
+            {
+                return false;
+            }
+        }
+        let Ok(loc) = location else { return true };
+        if mine.order.exclusive
+            && !mine.is_update
+            && reservation.is_none_or(|at| facts[at].location != Some(Ok(loc)))
+        {
+            return false;
+        }
+        let mut others = shape.program().thread_ids().filter(|other| *other != t);
+        !others.any(|other| facts::holds(shape, other, &pending[other.index()], loc))
+    }
+}

@@ -1,0 +1,79 @@
+//! The packed form of the notes of a window.
+//!
+//! Each access has one bit for "there is a note". The bit is there only if the model uses notes.
+
+use super::{LOAD_FAULTS, Note, Window, pack_fault};
+use crate::bits::{Field, Reader, Writer};
+use crate::shape::Shape;
+use fencepost_ir::{Loc, ThreadId, Value};
+
+/// The number of kinds of notes.
+const KINDS: usize = 5;
+
+impl Window {
+    /// Packs the notes. The entries are packed before them.
+    pub(crate) fn encode_notes(&self, shape: &Shape<'_>, t: ThreadId, writer: &mut Writer) {
+        for entry in 0..self.len() {
+            if shape.stmt(t, self.pc(entry)).op.access().is_none() {
+                continue;
+            }
+            for note in self.notes(entry) {
+                writer.put(Field::for_count(2), 1);
+                writer.put(Field::for_count(KINDS), kind(note));
+                match note {
+                    Note::ReadDone(value) => writer.put(self.value_field(shape, t, entry), value),
+                    Note::WritesNothing => {}
+                    Note::NotAt(loc) | Note::At(loc) => {
+                        writer.put(location_field(shape), loc.0.into());
+                    }
+                    Note::Failed(fault) => {
+                        writer.put(Field::for_count(LOAD_FAULTS.len()), pack_fault(fault));
+                    }
+                }
+            }
+            writer.put(Field::for_count(2), 0);
+        }
+    }
+
+    /// Unpacks the notes: the inverse of [`Window::encode_notes`].
+    pub(crate) fn decode_notes(&mut self, shape: &Shape<'_>, t: ThreadId, reader: &mut Reader<'_>) {
+        for entry in 0..self.len() {
+            if shape.stmt(t, self.pc(entry)).op.access().is_none() {
+                continue;
+            }
+            while reader.get(Field::for_count(2)) != 0 {
+                let note = match reader.get(Field::for_count(KINDS)) {
+                    0 => Note::ReadDone(reader.get(self.value_field(shape, t, entry))),
+                    1 => Note::WritesNothing,
+                    2 => Note::NotAt(Loc(reader.get(location_field(shape)) as u32)),
+                    3 => Note::At(Loc(reader.get(location_field(shape)) as u32)),
+                    _ => {
+                        let fault = reader.get(Field::for_count(LOAD_FAULTS.len()));
+                        Note::Failed(LOAD_FAULTS[fault as usize])
+                    }
+                };
+                self.add_note(entry, note);
+            }
+        }
+    }
+
+    /// Returns the field of the value that a performed read had.
+    fn value_field(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> Field {
+        let loc = self.location(shape, t, entry).and_then(Result::ok);
+        shape.location_fields[loc.expect("a performed read has a location").index()]
+    }
+}
+
+fn kind(note: Note) -> Value {
+    match note {
+        Note::ReadDone(_) => 0,
+        Note::WritesNothing => 1,
+        Note::NotAt(_) => 2,
+        Note::At(_) => 3,
+        Note::Failed(_) => 4,
+    }
+}
+
+fn location_field(shape: &Shape<'_>) -> Field {
+    Field::for_count(shape.location_fields.len())
+}
