@@ -34,7 +34,7 @@ use crate::table::Bypass;
 use crate::window::retire::{self, Retired, WindowRules};
 use crate::window::{Mark, Note, Window};
 use facts::{Barrier, Facts};
-use fencepost_ir::{Access, FenceKinds, Loc, Op, Pc, Reg, ThreadId};
+use fencepost_ir::{Access, Acquire, FenceKinds, Loc, Op, Pc, Reg, ThreadId};
 
 /// The model of ARMv8-A.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +57,9 @@ pub(crate) const BYPASS: Bypass = Bypass {
 
 /// The bits of an internal step that name its entry. The other bits are guesses.
 const ENTRY_BITS: u32 = 8;
+
+/// The internal step that guesses that the comparison of an update fails, before its read.
+const GUESS_FAILURE: u32 = 1 << 31;
 
 /// The largest bound on a window: entries have [`ENTRY_BITS`].
 const MAX_BOUND: u32 = (1 << ENTRY_BITS) - 1;
@@ -102,18 +105,21 @@ impl Arm {
     fn steps_of_entry(
         &self,
         shape: &Shape<'_>,
-        pending: &[Window],
+        state: &State<Vec<Window>>,
         t: ThreadId,
         facts: &[Facts],
         entry: usize,
         mut found: impl FnMut(u32),
     ) {
-        let window = &pending[t.index()];
+        let window = &state.pending[t.index()];
         let fact = &facts[entry];
         if fact.reads {
+            if self.may_guess_failure(shape, t, facts, entry) {
+                found(GUESS_FAILURE | entry as u32);
+            }
             match fact.location {
                 Some(Ok(loc)) => {
-                    if let Some(read) = self.may_read(shape, t, window, facts, entry, loc) {
+                    if let Some(read) = self.may_read(shape, state, t, facts, entry, loc) {
                         for guesses in 0..1u32 << read.guesses() {
                             found(guesses << ENTRY_BITS | entry as u32);
                         }
@@ -122,9 +128,33 @@ impl Arm {
                 Some(Err(())) if self.may_fault(shape, t, window, entry) => found(entry as u32),
                 Some(Err(())) | None => {}
             }
-        } else if fact.writes && self.may_write(shape, pending, t, facts, entry) {
+        } else if fact.writes && self.may_write(shape, &state.pending, t, facts, entry) {
             found(entry as u32);
         }
+    }
+}
+
+impl Arm {
+    /// Returns whether it matters now that an update whose read is pending writes nothing: a later
+    /// entry waits for its write.
+    fn may_guess_failure(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        facts: &[Facts],
+        entry: usize,
+    ) -> bool {
+        let fact = &facts[entry];
+        let is_comparison = matches!(
+            &shape.stmt(t, fact.pc).op,
+            Op::Update { update, .. } if facts::may_fail(update)
+        );
+        is_comparison
+            && fact.writes
+            && facts[entry + 1..].iter().any(|later| {
+                later.is_store_fence
+                    || fact.order.release && later.reads && later.order.acquire == Acquire::Strong
+            })
     }
 }
 
@@ -168,7 +198,7 @@ impl WindowRules for Arm {
         state: &mut State<Vec<Window>>,
         t: ThreadId,
         entry: usize,
-        _: &mut dyn EventRecorder,
+        recorder: &mut dyn EventRecorder,
     ) -> Result<Retired, StepFailure> {
         let window = &state.pending[t.index()];
         if !window.has_notes() {
@@ -210,6 +240,12 @@ impl WindowRules for Arm {
                 Ok(Retired::Waits)
             }
             Some(Ok((None, yields))) => {
+                recorder.record_with(|| {
+                    let old = facts::read_value(window, entry).unwrap_or_default();
+                    let loc = location.and_then(Result::ok).expect("the read is performed");
+                    let kind = EventKind::Update { loc, old, new: None };
+                    perform::event(shape, t, window, entry, kind)
+                });
                 window.remove(shape, t, entry, yields, registers);
                 Ok(Retired::Gone)
             }
@@ -390,7 +426,7 @@ impl MemoryModel for Arm {
     ) {
         let facts = facts::facts(shape, t, &state.pending[t.index()]);
         for entry in 0..facts.len() {
-            self.steps_of_entry(shape, &state.pending, t, &facts, entry, |step| out.push(step));
+            self.steps_of_entry(shape, state, t, &facts, entry, |step| out.push(step));
         }
     }
 
@@ -412,6 +448,11 @@ impl MemoryModel for Arm {
         step: u32,
         recorder: &mut dyn EventRecorder,
     ) -> Result<bool, StepFailure> {
+        if step & GUESS_FAILURE != 0 {
+            let entry = (step & MAX_BOUND) as usize;
+            state.pending[t.index()].add_note(entry, Note::WritesNothing);
+            return retire::retire_ready_entries(self, shape, state, t, recorder);
+        }
         let (entry, guesses) = split(step);
         let window = &state.pending[t.index()];
         let label = Some(shape.stmt(t, window.pc(entry)).label);
@@ -420,7 +461,7 @@ impl MemoryModel for Arm {
         if facts[entry].reads {
             let loc = window.location(shape, t, entry).expect("the address is known");
             let loc = loc.map_err(failure)?;
-            let read = self.may_read(shape, t, window, &facts, entry, loc);
+            let read = self.may_read(shape, state, t, &facts, entry, loc);
             let read = read.expect("the read is enabled");
             self.perform_read(shape, state, t, (entry, loc), (&read, guesses), recorder)
         } else {
@@ -437,7 +478,7 @@ impl MemoryModel for Arm {
         t: ThreadId,
         step: u32,
     ) -> bool {
-        self.step_commutes(shape, state, t, split(step).0)
+        step & GUESS_FAILURE == 0 && self.step_commutes(shape, state, t, split(step).0)
     }
 
     fn racing_locations(
@@ -477,7 +518,7 @@ impl MemoryModel for Arm {
         }
         let mut steps = Vec::new();
         let add = |step| steps.push(step);
-        self.steps_of_entry(shape, &state.pending, t, &facts, oldest, add);
+        self.steps_of_entry(shape, state, t, &facts, oldest, add);
         let [step] = steps[..] else { return None };
         Some(RacingStep::Internal(step))
     }

@@ -367,7 +367,13 @@ impl Annotator {
                 if !forwarded {
                     unseen_stores = self.pending_stores_of_others(t, loc);
                 }
-                self.remove_pending(t, at);
+                // An update that only reads here writes later.
+                let is_update = event.pc.is_some_and(|pc| {
+                    matches!(shape.stmt(event.thread, pc).op, fencepost_ir::Op::Update { .. })
+                });
+                if !is_update {
+                    self.remove_pending(t, at);
+                }
             }
             EventKind::Write { loc, .. } => self.set_writer(event.thread, event.label, loc),
             EventKind::Commit { loc, value } | EventKind::CommitAndKeep { loc, value } => {

@@ -28,7 +28,7 @@ impl Arm {
         let fact = &facts[entry];
         let Some(Ok(loc)) = fact.location else { return false };
         if fact.reads {
-            let read = self.may_read(shape, t, window, &facts, entry, loc);
+            let read = self.may_read(shape, state, t, &facts, entry, loc);
             if !read.is_some_and(|read| read.passes_nothing()) {
                 return false;
             }

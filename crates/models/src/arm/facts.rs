@@ -137,6 +137,10 @@ pub(super) fn written_value(
         MemoryOp::Store { value, .. } if is_known(value, uses, operands) => {
             value.eval(&|reg| value_of(uses, operands, *reg)).ok()?
         }
+        // The value of a swap does not depend on what it reads.
+        MemoryOp::Update { update: Update::Swap { new }, .. } if is_known(new, uses, operands) => {
+            new.eval(&|reg| value_of(uses, operands, *reg)).ok()?
+        }
         MemoryOp::Update { update, .. } if fact.is_ready => {
             let old = read_value(window, entry)?;
             apply_update(update, old, &|reg| value_of(uses, operands, *reg)).ok()?.0?

@@ -43,7 +43,7 @@ impl Arm {
             }
             // A read-modify-write with acquire and release orders what is before it with what is
             // behind it.
-            if fact.is_update && is_acquire && fact.order.release && has_pending {
+            if fact.writes && fact.is_update && is_acquire && fact.order.release && has_pending {
                 return true;
             }
             has_pending |= fact.is_pending();

@@ -5,8 +5,10 @@
 
 use super::Arm;
 use super::facts::{self, Facts, may_be_at};
+use super::perform;
 use crate::mutation::Mutation;
 use crate::shape::Shape;
+use crate::state::State;
 use crate::window::{Note, Window};
 use fencepost_ir::{Acquire, Loc, MemoryOp, ThreadId, Value};
 
@@ -23,8 +25,10 @@ pub(super) struct Read {
     /// The earlier reads with unknown addresses for which it is guessed whether they are at its
     /// location.
     pub(super) either: Vec<usize>,
-    /// Whether it is guessed that its update writes nothing.
+    /// Whether it is guessed whether its update writes.
     pub(super) may_fail: bool,
+    /// Whether its update must not write.
+    pub(super) must_fail: bool,
 }
 
 impl Read {
@@ -35,7 +39,7 @@ impl Read {
 
     /// Returns whether performing the read leaves no trace in the window.
     pub(super) fn passes_nothing(&self) -> bool {
-        self.not_at.is_empty() && self.at.is_empty() && self.guesses() == 0
+        self.not_at.is_empty() && self.at.is_empty() && self.guesses() == 0 && !self.must_fail
     }
 }
 
@@ -44,12 +48,13 @@ impl Arm {
     pub(super) fn may_read(
         &self,
         shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
         t: ThreadId,
-        window: &Window,
         facts: &[Facts],
         entry: usize,
         loc: Loc,
     ) -> Option<Read> {
+        let window = &state.pending[t.index()];
         let mine = &facts[entry];
         let follows_release = |earlier: &Facts| earlier.writes && earlier.order.release;
         if mine.order.acquire == Acquire::Strong
@@ -67,6 +72,7 @@ impl Arm {
             at: Vec::new(),
             either: Vec::new(),
             may_fail: false,
+            must_fail: false,
         };
         for earlier in (0..entry).rev() {
             let theirs = &facts[earlier];
@@ -80,9 +86,6 @@ impl Arm {
                 self.pass(shape, t, window, theirs, earlier, &mut read)?;
                 continue;
             }
-            if theirs.reads && !self.mutated.is(Mutation::LoadsIncoherent) {
-                return None;
-            }
             if theirs.writes && !self.mutated.is(Mutation::NoForwarding) {
                 let is_paired = theirs.is_update || theirs.order.exclusive;
                 if is_paired && mine.order.acquire != Acquire::None {
@@ -92,13 +95,23 @@ impl Arm {
                 read.forwarded = Some(value);
                 break;
             }
+            if theirs.reads && !self.mutated.is(Mutation::LoadsIncoherent) {
+                return None;
+            }
         }
-        if let Some(MemoryOp::Update { update, .. }) = shape.stmt(t, mine.pc).op.memory() {
-            let is_settled = mine.is_ready
-                || window
-                    .notes(entry)
-                    .any(|note| matches!(note, Note::WritesNothing | Note::At(_)));
-            read.may_fail = facts::may_fail(update) && !is_settled;
+        if !mine.is_update && !mine.order.exclusive {
+            return Some(read);
+        }
+        // Two threads cannot hold a location: one of them could not write.
+        let is_held = read.forwarded.is_none() && self.others_hold(shape, &state.pending, t, loc);
+        let value = read.forwarded.unwrap_or(state.memory.values[loc.index()]);
+        let is_settled =
+            window.notes(entry).any(|note| matches!(note, Note::WritesNothing | Note::At(_)));
+        match perform::will_write(shape, t, window, entry, value) {
+            _ if is_settled => {}
+            Some(true) if is_held => return None,
+            Some(_) => {}
+            None => (read.may_fail, read.must_fail) = (!is_held, is_held),
         }
         Some(read)
     }
@@ -177,7 +190,12 @@ impl Arm {
         {
             return false;
         }
+        !self.others_hold(shape, pending, t, loc)
+    }
+
+    /// Returns whether another thread holds a location.
+    fn others_hold(&self, shape: &Shape<'_>, pending: &[Window], t: ThreadId, loc: Loc) -> bool {
         let mut others = shape.program().thread_ids().filter(|other| *other != t);
-        !others.any(|other| facts::holds(shape, other, &pending[other.index()], loc))
+        others.any(|other| facts::holds(shape, other, &pending[other.index()], loc))
     }
 }

@@ -30,10 +30,13 @@ impl Arm {
         let is_speculative = self.is_speculative(shape, t, window, entry);
         let value = read.forwarded.unwrap_or(state.memory.values[loc.index()]);
         let source = if read.forwarded.is_some() { Source::Forwarded } else { Source::Memory };
-        recorder.record_with(|| {
-            let kind = EventKind::Load { loc, value, source };
-            event(shape, t, window, entry, kind)
-        });
+        // A comparison that fails at once is one event, see `settle_access`.
+        if !matches!(result_after(shape, t, window, entry, value), Some(Ok((None, _)))) {
+            recorder.record_with(|| {
+                let kind = EventKind::Load { loc, value, source };
+                event(shape, t, window, entry, kind)
+            });
+        }
         let target = shape.stmt(t, pc).op.target();
         let limits = |reg: Reg| shape.thread(t).register_limits[reg.index()];
         let yields_value = !yields_success(&shape.stmt(t, pc).op);
@@ -68,7 +71,8 @@ impl Arm {
         }
         let is_at = window.notes(entry).any(|note| matches!(note, Note::At(_)));
         window.retain_notes(entry, |note| !matches!(note, Note::At(_) | Note::NotAt(_)));
-        if is_at && is_update || read.may_fail && guesses >> read.either.len() & 1 != 0 {
+        let guesses_failure = read.may_fail && guesses >> read.either.len() & 1 != 0;
+        if is_at && is_update || read.must_fail || guesses_failure {
             window.add_note(entry, Note::WritesNothing);
         }
         window.add_note(entry, Note::ReadDone(value));
@@ -129,7 +133,13 @@ pub(super) fn yields_success(op: &Op) -> bool {
 }
 
 /// Returns an event of an entry.
-fn event(shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize, kind: EventKind) -> Event {
+pub(super) fn event(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    entry: usize,
+    kind: EventKind,
+) -> Event {
     let pc: Pc = window.pc(entry);
     Event {
         thread: t,
@@ -142,7 +152,10 @@ fn event(shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize, kind: Ev
 
 fn accesses_before(shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize) -> u32 {
     let facts = facts::facts(shape, t, window);
-    facts[..entry].iter().filter(|fact| fact.is_pending()).count() as u32
+    let is_incomplete = |(at, fact): &(usize, &Facts)| {
+        fact.is_pending() || fact.is_update && facts::read_value(window, *at).is_some()
+    };
+    facts[..entry].iter().enumerate().filter(is_incomplete).count() as u32
 }
 
 /// Returns the result of an update whose read is performed: the value it writes, if it writes, and
@@ -153,9 +166,39 @@ pub(super) fn update_result(
     window: &Window,
     entry: usize,
 ) -> Option<Result<(Option<Value>, Value), Fault>> {
+    result_after(shape, t, window, entry, facts::read_value(window, entry)?)
+}
+
+/// Returns whether an access that reads this value will write: an update, or a load that reserves
+/// its location for a store. `None` if it is not known yet.
+pub(super) fn will_write(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    entry: usize,
+    value: Value,
+) -> Option<bool> {
+    match &shape.stmt(t, window.pc(entry)).op {
+        Op::Update { update, .. } if facts::may_fail(update) => {
+            match result_after(shape, t, window, entry, value)? {
+                Ok((new, _)) => Some(new.is_some()),
+                Err(_) => Some(true), // the write reports the fault
+            }
+        }
+        _ => Some(true),
+    }
+}
+
+/// Returns the result of an update that reads this value. `None` if it is not known yet.
+fn result_after(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    entry: usize,
+    old: Value,
+) -> Option<Result<(Option<Value>, Value), Fault>> {
     let pc = window.pc(entry);
     let Op::Update { update, .. } = &shape.stmt(t, pc).op else { return None };
-    let old = facts::read_value(window, entry)?;
     if !window.is_ready(shape, t, entry) {
         return None;
     }

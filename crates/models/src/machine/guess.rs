@@ -14,8 +14,9 @@
 //!   same effects, because a failed iteration changes no location and no register that is read
 //!   later, and fewer pending accesses block less.
 
-use super::Machine;
 use super::choice::Choices;
+use super::{Machine, StepResult};
+use crate::bits::Writer;
 use crate::event::EventRecorder;
 use crate::model::{IssueResult, MemoryModel, StepFailure};
 use crate::mutation::Mutation;
@@ -24,6 +25,7 @@ use crate::state::State;
 use crate::table::Bypass;
 use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
 use fencepost_ir::{FenceKinds, Loc, Op, Pc, ThreadId, flow};
+use rustc_hash::FxHashSet;
 
 /// The guesses that let a load be performed early.
 #[derive(Debug)]
@@ -287,20 +289,48 @@ impl<M: MemoryModel> Machine<'_, M> {
 
     /// Returns whether a state without enabled steps contains a wrong guess, so that the program
     /// does not reach it. Otherwise the oldest access of the window that holds the guess would be
-    /// enabled.
+    /// enabled. The same is true if threads hold locations that others need.
     pub fn is_refuted(&self, state: &State<M::Pending>) -> bool {
-        self.shape.program().thread_ids().any(|t| self.has_guessed(state, t))
+        let mut threads = self.shape.program().thread_ids();
+        threads.any(|t| self.has_guessed(state, t) || self.holds_locations(state, t))
     }
 
     /// Returns whether a thread may have guessed wrong, so that it does not wait forever.
     pub(super) fn has_guessed(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
-        (self.model.is_speculating(&self.shape, &state.pending, t)
-            && !self.mutated.is(Mutation::WrongGuessesDeadlock))
-            || self.holds_locations(state, t)
+        self.model.is_speculating(&self.shape, &state.pending, t)
+            && !self.mutated.is(Mutation::WrongGuessesDeadlock)
     }
 
     /// Returns whether a thread may keep other threads from writing a location.
     pub(super) fn holds_locations(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
         self.model.holds_locations(&state.pending, t)
+    }
+
+    /// Returns whether the program reaches a state: the pending accesses of all threads can be
+    /// performed until no thread holds a location. A violation in another state does not count.
+    pub(super) fn is_realizable(&self, state: &State<M::Pending>) -> bool {
+        let threads = || self.shape.program().thread_ids();
+        let is_free =
+            |state: &State<M::Pending>| !threads().any(|t| self.holds_locations(state, t));
+        if is_free(state) {
+            return true;
+        }
+        let mut writer = Writer::default();
+        let mut known = FxHashSet::default();
+        let mut open = vec![state.clone()];
+        while let Some(state) = open.pop() {
+            for attempt in threads().flat_map(|t| self.attempt_internal_steps(&state, t)) {
+                if attempt.taken != Ok(StepResult::Taken) {
+                    continue;
+                }
+                if is_free(&attempt.after) {
+                    return true;
+                }
+                if known.insert(self.encode(&attempt.after, &mut writer).to_vec()) {
+                    open.push(attempt.after);
+                }
+            }
+        }
+        false
     }
 }

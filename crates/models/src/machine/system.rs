@@ -184,14 +184,18 @@ impl<M: MemoryModel> Machine<'_, M> {
                 true
             }
             Ok(StepResult::Taken) => {
-                if self.state_violation_after(&scratch.work, t).is_some() {
+                if self.state_violation_after(&scratch.work, t).is_some()
+                    && self.is_realizable(&scratch.work)
+                {
                     sink.target(VIOLATION, number);
                 }
                 sink.successor(self.pack(t, scratch));
                 true
             }
             Err(_) => {
-                sink.target(VIOLATION, number);
+                if self.is_realizable(&scratch.base) {
+                    sink.target(VIOLATION, number);
+                }
                 true
             }
         }
