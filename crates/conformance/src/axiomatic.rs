@@ -16,6 +16,7 @@
 //! - [`run`]: the runs of one thread, for every value that its reads may return.
 //! - [`order`]: preserved program order, from the bypass table and fences.
 //! - [`candidate`]: the combination of the runs of all threads, and the axioms.
+//! - [`arm`]: the same for the model `arm`, whose axioms are different.
 //!
 //! ```
 //! # use fencepost_conformance::axiomatic::{Unsupported, outcomes};
@@ -26,6 +27,7 @@
 //! # Ok::<(), Unsupported>(())
 //! ```
 
+mod arm;
 mod candidate;
 mod order;
 mod run;
@@ -34,6 +36,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use fencepost_ir::{Fault, Loc, Op, Pc, Problem, Program, Thread, Value, flow};
+
+pub use arm::arm_outcomes;
 
 use crate::reference::Table;
 
@@ -54,6 +58,10 @@ pub enum Unsupported {
     LastThread,
     /// The program has read-side sections or grace periods.
     GracePeriods,
+    /// The program has a `drain` statement, which the model does not define.
+    Drain,
+    /// The program has an `atomic` block, which the model does not define.
+    Atomic,
     /// The program may fault.
     Fault(Fault),
     /// The program has too many accesses or runs to enumerate them.
@@ -69,6 +77,8 @@ impl fmt::Display for Unsupported {
             Unsupported::GracePeriods => f.write_str("read-side sections or grace periods"),
             Unsupported::Records => f.write_str("records"),
             Unsupported::Pointers => f.write_str("pointers"),
+            Unsupported::Drain => f.write_str("a `drain` statement"),
+            Unsupported::Atomic => f.write_str("an `atomic` block"),
             Unsupported::Operations => f.write_str("client operations"),
             Unsupported::Fault(fault) => write!(f, "a possible fault: {}", fault.describe()),
             Unsupported::TooLarge => f.write_str("too many accesses or runs"),
@@ -93,7 +103,14 @@ type LocationValues = BTreeMap<Loc, Value>;
 pub fn outcomes(problem: &Problem, table: Table) -> Result<BTreeSet<Vec<Value>>, Unsupported> {
     let program = &problem.program;
     check_supported(program)?;
-    let possible_values = possible_values(program)?;
+    if program.uses_pointers() {
+        return Err(Unsupported::Pointers);
+    }
+    let possible_values = possible_values(program, |thread, values| {
+        let runs = run::runs(program, thread, values)?;
+        let nodes = runs.iter().flat_map(run::Run::nodes);
+        Ok(nodes.flat_map(|node| &node.writes).copied().collect())
+    })?;
     let mut runs = Vec::new();
     for thread in &program.threads {
         let mut all = run::runs(program, thread, &possible_values)?;
@@ -106,13 +123,10 @@ pub fn outcomes(problem: &Problem, table: Table) -> Result<BTreeSet<Vec<Value>>,
     candidate::outcomes(problem, &runs)
 }
 
-/// Returns an error for programs that this judge does not support.
+/// Returns an error for programs that neither judge supports.
 fn check_supported(program: &Program) -> Result<(), Unsupported> {
     if program.init.is_some() {
         return Err(Unsupported::Init);
-    }
-    if program.uses_pointers() {
-        return Err(Unsupported::Pointers);
     }
     for thread in &program.threads {
         for stmt in &thread.code {
@@ -174,8 +188,11 @@ fn has_loop(thread: &Thread) -> bool {
 /// out-of-thin-air values, because a write is performed after the reads it depends on. So a chain
 /// of dependencies has at most as many elements as there are writes, and that many iterations
 /// suffice. Runs that get stuck are included, because they may be stuck only because a value is not
-/// found yet.
-fn possible_values(program: &Program) -> Result<PossibleValues, Unsupported> {
+/// found yet. `written` returns what a thread may write if its reads return these values.
+fn possible_values(
+    program: &Program,
+    written: impl Fn(&Thread, &PossibleValues) -> Result<Vec<(Loc, Value)>, Unsupported>,
+) -> Result<PossibleValues, Unsupported> {
     let mut possible_values: PossibleValues =
         program.locations.iter().map(|location| BTreeSet::from([location.init])).collect();
     let statements = program.threads.iter().flat_map(|thread| &thread.code);
@@ -183,10 +200,8 @@ fn possible_values(program: &Program) -> Result<PossibleValues, Unsupported> {
     for _ in 0..writes {
         let mut found = possible_values.clone();
         for thread in &program.threads {
-            for run in run::runs(program, thread, &possible_values)? {
-                for (loc, value) in run.nodes().flat_map(|node| &node.writes) {
-                    found[loc.index()].insert(*value);
-                }
+            for (loc, value) in written(thread, &possible_values)? {
+                found[loc.index()].insert(value);
             }
         }
         if found == possible_values {

@@ -16,11 +16,13 @@
 //! - [`in_order`]: threads that perform their statements in order. The pending stores of each model
 //!   are in [`sc`], [`tso`] and [`pso`].
 //! - [`table`]: threads with a window, for the table-driven models.
+//! - [`arm`]: the machine of the model `arm`, with an exploration of its own.
 //! - [`hang`]: states in which every thread waits forever.
 //! - [`section`]: read-side sections and grace periods.
 //! - [`operations`]: the results that a client's operations may return.
 //! - [`contexts`]: SC, TSO and PSO with a bound on context switches.
 
+mod arm;
 mod block;
 pub mod contexts;
 mod hang;
@@ -40,6 +42,7 @@ use fencepost_ir::{
     Fault, Label, Observable, Op, Pc, Problem, Program, Property, Reg, Thread, Value,
 };
 
+pub use arm::{ArmReport, arm_explore, arm_outcomes};
 use hang::Graph;
 use in_order::InOrder;
 use memory::Memory;

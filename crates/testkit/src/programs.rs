@@ -19,6 +19,7 @@
 //! | [`mod@silent_loops`] | loops over registers only, many of which never end |
 //! | [`mod@finally`] | programs of all kinds with a `finally` block |
 //! | [`mod@rcu`] | litmus tests in C with RCU; not as `.fp` |
+//! | [`mod@arm`] | programs for the model `arm`, with a text form of their own; not as `.fp` |
 //! | [`synchronization`] | critical sections, invariants, blocking statements, spin loops |
 //!
 //! [`mod@shrink`] minimises a failing program.
@@ -33,6 +34,7 @@
 //! assert_eq!(source, program(Profile::Mixed, 7).to_string());
 //! ```
 
+mod arm;
 mod bounded;
 mod c_like;
 mod finally;
@@ -46,6 +48,7 @@ mod unbounded_buffers;
 
 use std::fmt;
 
+pub use arm::{ArmProgram, arm, shrink_arm};
 pub use bounded::{bounded, bounded_with_spin_loops};
 pub use c_like::c_like;
 pub use finally::with_finally;
