@@ -22,12 +22,14 @@ pub mod condition;
 pub mod edit;
 pub mod error;
 mod fences;
+pub mod flags;
 pub mod forbid;
 mod hash;
 mod init;
 pub mod layout;
 pub mod lower;
 mod sections;
+pub mod table;
 pub mod test;
 #[cfg(test)]
 mod tests;

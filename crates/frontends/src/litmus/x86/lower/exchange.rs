@@ -3,8 +3,8 @@
 use fencepost_ir::{BinOp, Expr, Op, Update};
 
 use super::super::super::error::LitmusError;
+use super::super::super::flags::FlagEffect;
 use super::super::ast::{Instruction, Mnemonic, Operand};
-use super::super::flags::FlagEffect;
 use super::super::registers::{self, RegisterPart};
 use super::{ACCUMULATOR, Lowerer, binary, of_width, wrap_of_width};
 
