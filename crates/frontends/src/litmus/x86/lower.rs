@@ -14,7 +14,6 @@ mod operands;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::assemble::{Sources, Target};
-use fencepost_ir::range::Range;
 use fencepost_ir::{BinOp, Expr, FenceKinds, Loc, Op, Reg, Span, Thread, UnOp, Update};
 
 use super::super::assembler::Assembler;
@@ -23,7 +22,7 @@ use super::super::error::{Errors, LitmusError};
 use super::super::flags::{Flag, FlagEffect};
 use super::super::layout::Layout;
 use super::super::table::{Labels, loop_depths};
-use super::super::wrap::{WRAP_64, in_64_bits, negated_in_64_bits};
+use super::super::wrap::{negated_in_64_bits, of_width, wrap_of_width};
 use super::ast::{Column, Instruction, Memory, Mnemonic, Operand};
 use super::registers;
 
@@ -518,19 +517,9 @@ fn two_memory_operands(span: Span) -> LitmusError {
     )
 }
 
-/// Returns the operator of an instruction of `width` bits.
-fn of_width(op: BinOp, width: u8) -> BinOp {
-    if width == 64 { in_64_bits(op) } else { op }
-}
-
 /// Returns `-a` in an instruction of `width` bits.
 fn negated(a: Expr<Reg>, width: u8) -> Expr<Reg> {
     if width == 64 { negated_in_64_bits(a) } else { Expr::Unary(UnOp::Neg, Box::new(a)) }
-}
-
-/// Returns the range of an addition in one step.
-fn wrap_of_width(width: u8) -> Option<Range> {
-    if width == 64 { WRAP_64 } else { None }
 }
 
 /// Returns the result of an instruction of `width` bits and its effect on the flags.

@@ -231,9 +231,11 @@ fn invalid_operand(arch: Arch, name: &str, span: Span) -> LitmusError {
     let error = LitmusError::syntax(span, message);
     match (arch, registers::by_name_any_case(name)) {
         (Arch::X86, Some(_)) => error.hint("write registers of X86 tests in upper case"),
-        (Arch::X86_64 | Arch::C, Some(_)) => error.hint(format!("write the register as `%{name}`")),
+        (Arch::X86_64 | Arch::AArch64 | Arch::C, Some(_)) => {
+            error.hint(format!("write the register as `%{name}`"))
+        }
         (Arch::X86, None) => error.hint(format!("write a memory operand as `[{name}]`")),
-        (Arch::X86_64 | Arch::C, None) => {
+        (Arch::X86_64 | Arch::AArch64 | Arch::C, None) => {
             error.hint(format!("write a memory operand as `({name})`"))
         }
     }
