@@ -38,6 +38,11 @@ impl<'a> Assembler<'a> {
         self.code.at(self.label, false);
     }
 
+    /// Returns the label of the current source statement.
+    pub fn label(&self) -> Label {
+        self.label
+    }
+
     /// Adds a place for a fence before this source statement or, if `at_end` is set, after the code
     /// so far. `loops` is the number of loops around the place.
     pub fn add_place(&mut self, span: Span, text: &str, at_end: bool, loops: u32) {

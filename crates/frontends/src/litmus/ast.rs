@@ -4,7 +4,7 @@ use fencepost_ir::{Quantifier, Span};
 use std::fmt;
 
 use super::c::ast::Function;
-use super::x86::ast::Column;
+use super::{aarch64, x86};
 
 /// The language of a test's program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,6 +13,8 @@ pub enum Arch {
     X86,
     /// 64-bit x86 with AT&T operand order (source first).
     X86_64,
+    /// 64-bit ARM.
+    AArch64,
     /// herd's C dialect.
     C,
 }
@@ -23,6 +25,7 @@ impl Arch {
         match self {
             Arch::X86 => "X86",
             Arch::X86_64 => "X86_64",
+            Arch::AArch64 => "AArch64",
             Arch::C => "C",
         }
     }
@@ -50,8 +53,10 @@ pub struct File {
 /// A program.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// Columns of instructions, one for each thread.
-    X86(Vec<Column>),
+    /// Columns of x86 instructions, one for each thread.
+    X86(Vec<x86::ast::Column>),
+    /// Columns of AArch64 instructions, one for each thread.
+    AArch64(Vec<aarch64::ast::Column>),
     /// Functions, one for each thread.
     C(Vec<Function>),
 }

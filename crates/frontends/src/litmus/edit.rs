@@ -1,4 +1,4 @@
-//! Text edits that write fences into the table of an X86 test.
+//! Text edits that write fences into the table of a test in an assembly language.
 //!
 //! A new fence gets a new row before the row of its place. Fences of several threads before the
 //! same row share the new row. Empty cells have no effect, so the other columns stay unchanged, and
@@ -18,16 +18,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use fencepost_ir::{FenceKinds, Place, PlaceId, Placement, Program, WrittenFences};
 
 use super::sections::split_sections;
+use super::table::{Cell, Column, TableInstruction};
 use super::tokens::Lines;
-use super::x86::ast::{Cell, Column};
 use crate::edit::{EditError, TextEdit, line_end};
 use crate::fences::FenceSyntax;
 
-/// Computes the edits that write a placement into an X86 test, in text order. `program` is the
+/// Computes the edits that write a placement into a table, in text order. `program` is the
 /// program of the text, with places.
-pub(super) fn insert(
+pub(super) fn insert<I: TableInstruction>(
     syntax: &FenceSyntax,
-    (source, columns): (&str, &[Column]),
+    (source, columns): (&str, &[Column<I>]),
     program: &Program,
     placement: &Placement,
     written: WrittenFences,
@@ -66,7 +66,7 @@ struct Row {
 }
 
 /// Splits a table into its rows, including the row of thread names.
-fn rows(clean: &str, start: usize, columns: &[Column]) -> Vec<Row> {
+fn rows<I>(clean: &str, start: usize, columns: &[Column<I>]) -> Vec<Row> {
     // A semicolon inside of a cell does not end the row: `LOCK; INC [x]`.
     let spans: BTreeMap<usize, usize> = columns
         .iter()
@@ -114,21 +114,21 @@ struct Changes {
     edits: Vec<TextEdit>,
 }
 
-struct Table<'a> {
+struct Table<'a, I> {
     source: &'a str,
     /// The source with comments replaced by spaces.
     clean: &'a str,
-    columns: &'a [Column],
+    columns: &'a [Column<I>],
     rows: Vec<Row>,
     changes: Changes,
 }
 
-impl<'a> Table<'a> {
+impl<'a, I: TableInstruction> Table<'a, I> {
     /// Finds the row, the column and the cell of a place.
-    fn find_cell(&self, place: &Place) -> Option<(usize, usize, &'a Cell)> {
-        let here = |cell: &&Cell| match &cell.instruction {
+    fn find_cell(&self, place: &Place) -> Option<(usize, usize, &'a Cell<I>)> {
+        let here = |cell: &&Cell<I>| match &cell.instruction {
             _ if place.at_end => cell.span.end == place.offset,
-            Some(instruction) => instruction.span.start == place.offset,
+            Some(instruction) => instruction.span().start == place.offset,
             None => false,
         };
         let columns = self.columns.iter().enumerate();
@@ -162,7 +162,7 @@ impl<'a> Table<'a> {
     /// `None` if the place has no cell.
     fn rewrite(&mut self, place: &Place, mut texts: Vec<String>) -> Option<()> {
         let (row, column, cell) = self.find_cell(place)?;
-        let span = cell.instruction.as_ref()?.span;
+        let span = cell.instruction.as_ref()?.span();
         let (start, end) = (span.start as usize, span.end as usize);
         let Some(last) = texts.pop() else {
             if cell.labels.is_empty() {

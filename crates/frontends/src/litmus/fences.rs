@@ -3,15 +3,17 @@
 //! | dialect | full | others |
 //! |---|---|---|
 //! | x86 | `MFENCE` | `SFENCE`: store_store; `LFENCE`: acquire |
+//! | AArch64 | `DMB SY` | `DMB ST`: store_store; `DMB LD`: acquire |
 //! | C11 | `atomic_thread_fence(memory_order_seq_cst);` | `..._release`, `..._acquire` |
 //! | Linux | `smp_mb();` | `smp_wmb();`: store_store; `smp_rmb();`: load_load |
 //!
-//! New fences match the test: x86 instructions in its letter case, and Linux fences if the test
+//! New fences match the test: instructions in its letter case, and Linux fences if the test
 //! calls other Linux functions.
 
 use fencepost_ir::FenceKinds;
 
 use super::ast::{Arch, Body, File};
+use super::table::{Column, TableInstruction};
 use crate::fences::{Availability, Fence, FenceSyntax};
 
 /// The dialect in which a test writes fences.
@@ -19,6 +21,11 @@ use crate::fences::{Availability, Fence, FenceSyntax};
 pub(super) enum Dialect {
     /// x86 instructions.
     X86 {
+        /// Whether instructions are in lower case.
+        lower: bool,
+    },
+    /// AArch64 instructions.
+    AArch64 {
         /// Whether instructions are in lower case.
         lower: bool,
     },
@@ -33,15 +40,11 @@ impl Dialect {
     pub(super) fn of(file: &File, source: &str) -> Dialect {
         match &file.body {
             Body::X86(columns) => {
-                let cells = columns.iter().flat_map(|column| &column.cells);
-                let first = cells.filter_map(|cell| cell.instruction.as_ref()).next();
-                let lower = match first {
-                    Some(instruction) => {
-                        instruction.span.text(source).starts_with(|c: char| c.is_ascii_lowercase())
-                    }
-                    None => file.arch == Arch::X86_64,
-                };
-                Dialect::X86 { lower }
+                let lower = is_lower_case(columns, source);
+                Dialect::X86 { lower: lower.unwrap_or(file.arch == Arch::X86_64) }
+            }
+            Body::AArch64(columns) => {
+                Dialect::AArch64 { lower: is_lower_case(columns, source).unwrap_or(false) }
             }
             Body::C(functions) => {
                 let mut linux = false;
@@ -60,6 +63,7 @@ impl Dialect {
     pub(super) fn syntax(self) -> FenceSyntax {
         let (language, has_blocks) = match self {
             Dialect::X86 { .. } => ("x86", false),
+            Dialect::AArch64 { .. } => ("AArch64", false),
             Dialect::C11 => ("C11", true),
             Dialect::Linux => ("Linux", true),
         };
@@ -72,7 +76,7 @@ impl Dialect {
         let both = FenceKinds::ACQUIRE.union(FenceKinds::RELEASE);
         let both = (both, "atomic_thread_fence(memory_order_acq_rel);");
         let other = match self {
-            Dialect::X86 { .. } => None,
+            Dialect::X86 { .. } | Dialect::AArch64 { .. } => None,
             Dialect::C11 => Some(Dialect::Linux),
             Dialect::Linux => Some(Dialect::C11),
         };
@@ -95,6 +99,12 @@ impl Dialect {
             Dialect::X86 { lower: true } => {
                 [(full, "mfence"), (store, "sfence"), (acquire, "lfence")]
             }
+            Dialect::AArch64 { lower: false } => {
+                [(full, "DMB SY"), (store, "DMB ST"), (acquire, "DMB LD")]
+            }
+            Dialect::AArch64 { lower: true } => {
+                [(full, "dmb sy"), (store, "dmb st"), (acquire, "dmb ld")]
+            }
             Dialect::C11 => [
                 (full, "atomic_thread_fence(memory_order_seq_cst);"),
                 (release, "atomic_thread_fence(memory_order_release);"),
@@ -103,6 +113,12 @@ impl Dialect {
             Dialect::Linux => [(full, "smp_mb();"), (store, "smp_wmb();"), (load, "smp_rmb();")],
         }
     }
+}
+
+/// Returns whether the first instruction of a table is in lower case; `None` if there is none.
+fn is_lower_case<I: TableInstruction>(columns: &[Column<I>], source: &str) -> Option<bool> {
+    let first = columns.iter().flat_map(Column::instructions).next()?;
+    Some(first.span().text(source).starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
 /// Returns whether the text is a call of `READ_ONCE`, `WRITE_ONCE` or a similar macro.

@@ -319,6 +319,18 @@ impl Layout {
         Ok(Address::element(Loc(0), len, index))
     }
 
+    /// Returns the addresses of all cells, in ascending order.
+    pub fn cell_addresses(&self) -> Vec<(Value, Loc)> {
+        let cells = self.symbols.iter().enumerate().flat_map(|(at, symbol)| {
+            let first = FIRST_ADDRESS + at as Value * SYMBOL_STRIDE;
+            (0..symbol.cell_count()).map(move |element| {
+                let address = first + Value::from(element) * symbol.element_size;
+                (address, Loc(symbol.first + element))
+            })
+        });
+        cells.collect()
+    }
+
     /// Returns the text form of the values.
     pub fn value_names(&self) -> ValueNames {
         let symbols = self.symbols.iter();

@@ -1,5 +1,7 @@
 //! Lowers the syntax tree to a [`Test`].
 
+use std::collections::BTreeMap;
+
 use fencepost_ir::assemble::Sources;
 use fencepost_ir::{
     BinOp, Condition, Expr, Loc, Observable, Problem, Program, Quantifier, Reg, Span, Thread,
@@ -13,8 +15,7 @@ use super::hash::hash;
 use super::layout::Layout;
 use super::test::Test;
 use super::wrap::wrap_arithmetic;
-use super::x86::registers;
-use super::{c, x86};
+use super::{aarch64, c, x86};
 
 /// Lowers a file to a test. If `places` is set, the program has places for fences. Returns `None`
 /// if the file has errors.
@@ -27,10 +28,13 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
     let constraint = resolve_constraint(file, errors);
     let threads = match &file.body {
         Body::X86(columns) => columns.len(),
+        Body::AArch64(columns) => columns.len(),
         Body::C(functions) => functions.len(),
     };
     let mentioned = match &file.body {
         Body::X86(columns) => x86::lower::declare_locations(columns, &mut layout),
+        // Instructions name no locations: addresses are in registers.
+        Body::AArch64(_) => Ok(()),
         Body::C(functions) => c::lower::declare_locations(functions, &mut layout),
     };
     errors.check(mentioned)?;
@@ -65,6 +69,7 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
         .collect();
     let sources = Sources { marks_places: places, ..Sources::default() };
     let mut threads = Vec::new();
+    let (mut orders, mut accesses) = (BTreeMap::new(), None);
     let (mut layout, sources) = match &file.body {
         Body::X86(columns) => {
             let widths = x86::lower::Widths::default();
@@ -73,6 +78,22 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
             for (column, names) in columns.iter().zip(&names) {
                 threads.push(x86::lower::lower(column, &file.init, names, &mut context, errors));
             }
+            (context.layout, context.sources)
+        }
+        Body::AArch64(columns) => {
+            let found = aarch64::targets::Accesses::default();
+            let mut context =
+                aarch64::lower::Context { source, layout, sources, orders, accesses: found };
+            for (column, names) in columns.iter().zip(&names) {
+                threads.push(aarch64::lower::lower(
+                    column,
+                    &file.init,
+                    names,
+                    &mut context,
+                    errors,
+                ));
+            }
+            (orders, accesses) = (context.orders, Some(context.accesses));
             (context.layout, context.sources)
         }
         Body::C(functions) => {
@@ -99,9 +120,13 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
         threads: threads.into_iter().collect::<Option<Vec<Thread>>>()?,
         labels: sources.labels,
         places: sources.places,
+        orders,
         ..Program::default()
     };
     wrap_arithmetic(&mut program);
+    if let Some(accesses) = accesses {
+        aarch64::targets::finish(&mut program, &accesses, errors);
+    }
     errors.check(c::lower::rcu::finish(&mut program))?;
     program.places.sort_by_key(|place| (place.offset, !place.at_end));
     for (var, span) in constraint.all().filter(|_| file.arch == Arch::C) {
@@ -119,6 +144,9 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
     let filter = errors.check(filter.transpose());
     errors.check(layout.check_reserved_numbers())?;
     let (condition, filter) = (condition?, filter?);
+    if !errors.is_empty() {
+        return None;
+    }
     let observed = constraint.all().map(|(var, span)| find(var, *span, &layout));
     let observed = errors.check(observed.collect::<Result<Vec<Observable>, LitmusError>>())?;
     let state_vars: Vec<String> =
@@ -231,12 +259,7 @@ fn resolve_constraint(file: &File, errors: &mut Errors) -> ResolvedConstraint {
 fn display_order(arch: Arch, var: &StateVar) -> (u8, u32, usize, String, u32) {
     match var {
         StateVar::Register(thread, name) => {
-            let number = match arch {
-                Arch::X86 | Arch::X86_64 => {
-                    registers::by_name_any_case(name).map_or(0, |p| p.register)
-                }
-                Arch::C => 0,
-            };
+            let number = register(arch, name).map_or(0, |register| register.number);
             (0, *thread, number, name.clone(), 0)
         }
         StateVar::Element(name, at) => (1, 0, 0, name.clone(), *at),
@@ -244,20 +267,45 @@ fn display_order(arch: Arch, var: &StateVar) -> (u8, u32, usize, String, u32) {
     }
 }
 
+/// A register of an assembly language.
+struct CanonicalRegister {
+    /// The number, for the order in printed states.
+    number: usize,
+    /// The name in printed states.
+    name: String,
+    /// Whether the name denotes only a part that conditions cannot use.
+    is_part: bool,
+}
+
+/// Returns the register of this name. C has no registers.
+fn register(arch: Arch, name: &str) -> Option<CanonicalRegister> {
+    match arch {
+        Arch::X86 | Arch::X86_64 => {
+            let part = x86::registers::by_name(arch, name)?;
+            let name = x86::registers::full_name(arch, part.register).to_string();
+            Some(CanonicalRegister { number: part.register, name, is_part: part.width < 32 })
+        }
+        Arch::AArch64 => {
+            let number = aarch64::registers::Register::by_name(name)?.number?;
+            let name = aarch64::registers::full_name(number);
+            Some(CanonicalRegister { number: number.into(), name, is_part: false })
+        }
+        Arch::C => None,
+    }
+}
+
 /// Returns the variable with the canonical name of its register. Reports unknown registers and
 /// parts of registers.
 fn canonical_var(arch: Arch, var: &StateVar, span: Span, errors: &mut Errors) -> StateVar {
-    let (Arch::X86 | Arch::X86_64, StateVar::Register(thread, name)) = (arch, var) else {
+    let StateVar::Register(thread, name) = var else { return var.clone() };
+    if arch == Arch::C {
         return var.clone();
-    };
-    match registers::by_name(arch, name) {
-        Some(part) if part.width >= 32 => {
-            StateVar::Register(*thread, registers::full_name(arch, part.register).to_string())
-        }
-        Some(part) => {
+    }
+    match register(arch, name) {
+        Some(CanonicalRegister { name, is_part: false, .. }) => StateVar::Register(*thread, name),
+        Some(CanonicalRegister { name: whole, .. }) => {
             let message =
                 format!("`{name}`, a part of a register, is not supported in a condition");
-            let whole = registers::full_name(arch, part.register);
             errors.push(
                 LitmusError::unsupported(span, message).hint(format!("use the register `{whole}`")),
             );
@@ -272,8 +320,7 @@ fn canonical_var(arch: Arch, var: &StateVar, span: Span, errors: &mut Errors) ->
 
 /// Returns the canonical name of a register. Returns an unknown name unchanged.
 pub(super) fn register_name(arch: Arch, name: &str) -> String {
-    let part = registers::by_name(arch, name);
-    part.map_or(name, |part| registers::full_name(arch, part.register)).to_string()
+    register(arch, name).map_or_else(|| name.to_string(), |register| register.name)
 }
 
 fn canonical_prop(arch: Arch, prop: &Prop, errors: &mut Errors) -> Prop {

@@ -4,17 +4,19 @@
 //! |---|---|---|
 //! | split into header, initial state, program, constraint; blank comments | [`sections`] | byte ranges |
 //! | tokenize | [`tokens`] | [`tokens::Tokens`] |
-//! | parse initial state, condition, program | [`init`], [`condition`], [`x86`], [`c`] | [`ast::File`] |
+//! | parse initial state, condition, program | [`init`], [`condition`], [`x86`], [`aarch64`], [`c`] | [`ast::File`] |
 //! | assign locations and values, emit code | [`layout`], [`assembler`], [`mod@lower`] | [`Test`] |
 //!
 //! Other modules: `wrap` makes arithmetic wrap around. [`hash`] computes herd's hash of a test. [`error`] defines the diagnostics.
-//! `fences` lists the fences of each dialect. [`edit`] writes fences into an X86 table.
+//! `fences` lists the fences of each dialect. [`table`] is the table of an assembly test, and [`edit`] writes fences into it.
+//! [`flags`] are the status flags of both assembly languages.
 //! [`forbid`](mod@forbid) turns an `exists` condition into a forbidden outcome.
 //!
 //! X86 instructions have their x86 semantics under every model: a locked instruction waits for all
 //! pending stores of its thread, `SFENCE` orders stores, `LFENCE` orders loads. Loops are not
 //! unrolled.
 
+pub mod aarch64;
 pub mod assembler;
 pub mod ast;
 pub mod c;
@@ -22,12 +24,14 @@ pub mod condition;
 pub mod edit;
 pub mod error;
 mod fences;
+pub mod flags;
 pub mod forbid;
 mod hash;
 mod init;
 pub mod layout;
 pub mod lower;
 mod sections;
+pub mod table;
 pub mod test;
 #[cfg(test)]
 mod tests;
@@ -88,6 +92,9 @@ impl Frontend for LitmusFrontend {
         let syntax = Dialect::of(&file, source).syntax();
         let edits = match &file.body {
             Body::X86(columns) => {
+                edit::insert(&syntax, (source, columns), program, placement, written)?
+            }
+            Body::AArch64(columns) => {
                 edit::insert(&syntax, (source, columns), program, placement, written)?
             }
             Body::C(_) => {
@@ -156,6 +163,10 @@ fn parse_partly(source: &str, stem: &str, errors: &mut Errors) -> Option<File> {
         Arch::X86 | Arch::X86_64 => {
             let body =
                 x86::parse::parse_columns(&mut program, sections.arch, errors).map(Body::X86);
+            (body, condition::parse(&mut program, errors))
+        }
+        Arch::AArch64 => {
+            let body = aarch64::parse::parse_columns(&mut program, errors).map(Body::AArch64);
             (body, condition::parse(&mut program, errors))
         }
         Arch::C => {

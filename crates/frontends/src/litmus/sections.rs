@@ -33,10 +33,10 @@ pub(super) struct Sections {
     pub(super) metadata: Vec<(String, String)>,
     /// The initial state, without its braces.
     pub(super) init: (usize, usize),
-    /// The program. For X86 this range includes the constraint: only the parser of the table can
+    /// The program. For a table this range includes the constraint: only the parser of the table can
     /// find the start of the constraint.
     pub(super) program: (usize, usize),
-    /// The constraint of a C test; empty for X86.
+    /// The constraint of a C test; empty for a table.
     pub(super) constraint: (usize, usize),
 }
 
@@ -62,9 +62,11 @@ pub(super) fn split_sections(source: &str, lines: &Lines<'_>) -> Result<Sections
     let (arch, (name, name_span), doc, metadata) = read_header(header, lines)?;
     let rest = close + 1;
     let (program, constraint) = match arch {
-        Arch::X86 | Arch::X86_64 => {
+        Arch::X86 | Arch::X86_64 | Arch::AArch64 => {
             blank_nested_comments(&mut clean, rest, source.len(), lines)?;
-            blank_hash_comments(&mut clean, rest);
+            if arch != Arch::AArch64 {
+                blank_hash_comments(&mut clean, rest);
+            }
             ((rest, source.len()), (source.len(), source.len()))
         }
         Arch::C => {
@@ -93,6 +95,7 @@ fn read_header(header: &str, lines: &Lines<'_>) -> Result<Header, LitmusError> {
     let arch = match &header[start..end] {
         "X86" => Arch::X86,
         "X86_64" => Arch::X86_64,
+        "AArch64" => Arch::AArch64,
         "C" => Arch::C,
         "" => {
             return Err(LitmusError::syntax(
@@ -105,10 +108,10 @@ fn read_header(header: &str, lines: &Lines<'_>) -> Result<Header, LitmusError> {
             let message = format!("tests for `{other}` are not supported");
             return Err(if name_span {
                 LitmusError::unsupported(span, message)
-                    .hint("the supported languages are X86, X86_64 and C")
+                    .hint("the supported languages are X86, X86_64, AArch64 and C")
             } else {
                 LitmusError::syntax(span, "a litmus test starts with its language and its name")
-                    .hint("write `X86 NAME`, `X86_64 NAME` or `C NAME`")
+                    .hint("write `X86 NAME`, `X86_64 NAME`, `AArch64 NAME` or `C NAME`")
             });
         }
     };

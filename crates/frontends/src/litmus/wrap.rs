@@ -44,6 +44,16 @@ pub(super) fn in_64_bits(op: BinOp) -> BinOp {
     })
 }
 
+/// Returns the operator of an instruction of `width` bits.
+pub(super) fn of_width(op: BinOp, width: u8) -> BinOp {
+    if width == 64 { in_64_bits(op) } else { op }
+}
+
+/// Returns the range of an addition in one step on a location of `width` bits.
+pub(super) fn wrap_of_width(width: u8) -> Option<Range> {
+    if width == 64 { WRAP_64 } else { None }
+}
+
 /// Returns `-a` on values of 64 bits.
 pub(super) fn negated_in_64_bits(a: Expr<Reg>) -> Expr<Reg> {
     wide(WideOp::WrapSub, Expr::Const(0), a)
@@ -287,7 +297,7 @@ fn wrapped(expr: Expr<Reg>) -> Expr<Reg> {
 }
 
 /// Returns the low 32 bits of a value as a signed number.
-fn low_32_bits(value: Expr<Reg>) -> Expr<Reg> {
+pub(super) fn low_32_bits(value: Expr<Reg>) -> Expr<Reg> {
     let with = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(Expr::Const(b)));
     let sign = 1 << 31;
     let low = with(BinOp::BitAnd, value, u32::MAX.into());

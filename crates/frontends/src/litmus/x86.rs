@@ -2,15 +2,11 @@
 //!
 //! - [`ast`]: instructions and operands; in both languages the destination comes first.
 //! - [`registers`]: names of registers and of their parts.
-//! - [`parse`]: parses tokens into columns.
+//! - [`parse`]: parses instructions.
 //! - [`mod@print`]: prints instructions in herd's format.
 //! - [`mod@lower`]: lowers a column to a thread.
-//! - [`flags`]: the status flags.
-//! - `loops`: the loop depth of each cell.
 
 pub mod ast;
-pub mod flags;
-mod loops;
 pub mod lower;
 pub mod parse;
 pub mod print;

@@ -2,29 +2,14 @@
 
 use fencepost_ir::Span;
 
+use super::super::flags::Condition;
+use super::super::table::{self, TableInstruction};
 use super::registers::RegisterPart;
 
 /// A thread of an X86 program.
-#[derive(Clone, Debug)]
-pub struct Column {
-    /// The number of the thread.
-    pub thread: u32,
-    /// The non-empty cells, from top to bottom.
-    pub cells: Vec<Cell>,
-    /// Whether an instruction is invalid and was left out.
-    pub incomplete: bool,
-}
-
+pub type Column = table::Column<Instruction>;
 /// A cell of the table.
-#[derive(Clone, Debug)]
-pub struct Cell {
-    /// The labels before the instruction.
-    pub labels: Vec<(String, Span)>,
-    /// The instruction, if there is one.
-    pub instruction: Option<Instruction>,
-    /// The span of the labels and the instruction.
-    pub span: Span,
-}
+pub type Cell = table::Cell<Instruction>;
 
 /// An instruction.
 #[derive(Clone, Debug)]
@@ -39,6 +24,20 @@ pub struct Instruction {
     pub operands: Vec<Operand>,
     /// The span of the instruction, with its prefix.
     pub span: Span,
+}
+
+impl TableInstruction for Instruction {
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn jump_target(&self) -> Option<&str> {
+        let jumps = matches!(self.mnemonic, Mnemonic::Jmp | Mnemonic::Jump(_));
+        match &self.operands[..] {
+            [Operand::Label(name)] if jumps => Some(name),
+            _ => None,
+        }
+    }
 }
 
 /// An operand.
@@ -107,9 +106,9 @@ pub enum Mnemonic {
     Cmp,
     Test,
     Jmp,
-    Jump(super::flags::Condition),
-    Set(super::flags::Condition),
-    Move(super::flags::Condition),
+    Jump(Condition),
+    Set(Condition),
+    Move(Condition),
     Mfence,
     Sfence,
     Lfence,

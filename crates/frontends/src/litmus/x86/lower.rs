@@ -14,17 +14,16 @@ mod operands;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::assemble::{Sources, Target};
-use fencepost_ir::range::Range;
 use fencepost_ir::{BinOp, Expr, FenceKinds, Loc, Op, Reg, Span, Thread, UnOp, Update};
 
 use super::super::assembler::Assembler;
 use super::super::ast::{Arch, Constant, Init, StateVar};
 use super::super::error::{Errors, LitmusError};
+use super::super::flags::{Flag, FlagEffect};
 use super::super::layout::Layout;
-use super::super::wrap::{WRAP_64, in_64_bits, negated_in_64_bits};
+use super::super::table::{Labels, loop_depths};
+use super::super::wrap::{negated_in_64_bits, of_width, wrap_of_width};
 use super::ast::{Column, Instruction, Memory, Mnemonic, Operand};
-use super::flags::{Flag, FlagEffect};
-use super::loops::loop_depths;
 use super::registers;
 
 /// The register with which `CMPXCHG` compares.
@@ -76,8 +75,7 @@ pub(in super::super) fn declare_locations(
     columns: &[Column],
     layout: &mut Layout,
 ) -> Result<(), LitmusError> {
-    for instruction in columns.iter().flat_map(|c| &c.cells).filter_map(|c| c.instruction.as_ref())
-    {
+    for instruction in columns.iter().flat_map(Column::instructions) {
         for operand in &instruction.operands {
             match operand {
                 Operand::Memory(Memory { symbol: Some(name), .. }) | Operand::Address(name) => {
@@ -106,14 +104,13 @@ pub(in super::super) fn lower(
     let written = written_registers(column);
     errors.begin_thread();
     let mut asm = Assembler::new(&format!("P{}", column.thread), sources);
-    let flags = column.cells.iter().filter_map(|cell| cell.instruction.as_ref());
-    let flags = flags.flat_map(|instruction| match instruction.mnemonic {
+    let flags = column.instructions().flat_map(|instruction| match instruction.mnemonic {
         Mnemonic::Jump(c) | Mnemonic::Set(c) | Mnemonic::Move(c) => c.flags,
         _ => &[],
     });
     let flags = flags.copied().collect();
     let (constants, initialised) = (BTreeMap::new(), BTreeSet::new());
-    let targets = BTreeMap::new();
+    let labels = Labels::new(column, &mut asm, errors);
     let end = asm.target();
     let mut lowerer = Lowerer {
         asm,
@@ -124,7 +121,7 @@ pub(in super::super) fn lower(
         flags,
         initialised,
         constants,
-        targets,
+        labels,
         end,
     };
     for name in observed {
@@ -137,24 +134,9 @@ pub(in super::super) fn lower(
         // Invalid instructions may write registers.
         lowerer.constants.clear();
     }
-    for (name, span) in column.cells.iter().flat_map(|cell| &cell.labels) {
-        let target = lowerer.asm.target();
-        if lowerer.targets.insert(name, target).is_some() {
-            errors.push(LitmusError::name(
-                *span,
-                format!("the label `{name}` is defined twice in this thread"),
-            ));
-        }
-    }
-    let mut bound = BTreeSet::new();
     let mut is_complete = true;
     for (cell, loops) in column.cells.iter().zip(loop_depths(column)) {
-        for (name, _) in &cell.labels {
-            if bound.insert(name) {
-                lowerer.asm.bind(lowerer.targets[name.as_str()]);
-            }
-            lowerer.asm.allow_place();
-        }
+        lowerer.labels.bind(cell, &mut lowerer.asm);
         if let Some(instruction) = &cell.instruction {
             is_complete &= errors.check(lowerer.instruction(instruction, loops)).is_some();
         }
@@ -173,7 +155,7 @@ pub(in super::super) fn lower(
 /// operand of a comparison counts.
 fn written_registers(column: &Column) -> BTreeSet<usize> {
     let mut written = BTreeSet::new();
-    for instruction in column.cells.iter().filter_map(|cell| cell.instruction.as_ref()) {
+    for instruction in column.instructions() {
         let parts = instruction.operands.iter().filter_map(Operand::register);
         let registers = parts.map(|part| part.register);
         match instruction.mnemonic {
@@ -204,7 +186,7 @@ struct Lowerer<'a> {
     initialised: BTreeSet<usize>,
     /// The values of registers that no instruction writes.
     constants: BTreeMap<usize, Expr<Reg>>,
-    targets: BTreeMap<&'a str, Target>,
+    labels: Labels<'a>,
     /// The end of the thread.
     end: Target,
 }
@@ -516,12 +498,7 @@ impl Lowerer<'_> {
                 "the target of a jump must be a label",
             ));
         };
-        let target = *self.targets.get(name.as_str()).ok_or_else(|| {
-            LitmusError::name(
-                instruction.span,
-                format!("there is no label `{name}` in this thread"),
-            )
-        })?;
+        let target = self.labels.target(name, instruction.span)?;
         match instruction.mnemonic {
             Mnemonic::Jump(condition) => {
                 let cond = condition.expr(|name| self.asm.register(name));
@@ -540,19 +517,9 @@ fn two_memory_operands(span: Span) -> LitmusError {
     )
 }
 
-/// Returns the operator of an instruction of `width` bits.
-fn of_width(op: BinOp, width: u8) -> BinOp {
-    if width == 64 { in_64_bits(op) } else { op }
-}
-
 /// Returns `-a` in an instruction of `width` bits.
 fn negated(a: Expr<Reg>, width: u8) -> Expr<Reg> {
     if width == 64 { negated_in_64_bits(a) } else { Expr::Unary(UnOp::Neg, Box::new(a)) }
-}
-
-/// Returns the range of an addition in one step.
-fn wrap_of_width(width: u8) -> Option<Range> {
-    if width == 64 { WRAP_64 } else { None }
 }
 
 /// Returns the result of an instruction of `width` bits and its effect on the flags.

@@ -1,4 +1,4 @@
-//! Parses tokens into columns.
+//! Parses instructions. [`table::parse`] parses the table around them.
 //!
 //! X86 has Intel operand order, destination first, and registers in upper case. X86_64 has AT&T
 //! operand order, source first, and `%` before registers. Three X86_64 instructions are exceptions
@@ -8,13 +8,12 @@
 use fencepost_ir::Span;
 
 use super::super::ast::Arch;
-use super::super::condition;
 use super::super::error::{Errors, LitmusError};
+use super::super::flags::Condition;
+use super::super::table;
 use super::super::tokens::{Tok, Tokens};
-use super::ast::{Cell, Column, Instruction, Memory, Mnemonic, Operand};
-use super::flags::Condition;
+use super::ast::{Column, Instruction, Memory, Mnemonic, Operand};
 use super::registers::{self, RegisterPart};
-use crate::fp::limits;
 
 /// Parses the table up to the start of the constraint. Returns `None` if the row of thread names is
 /// invalid.
@@ -23,91 +22,7 @@ pub(in super::super) fn parse_columns(
     arch: Arch,
     errors: &mut Errors,
 ) -> Option<Vec<Column>> {
-    while tokens.eat(Tok::Semi) {}
-    let found = thread_names(tokens);
-    let mut columns = errors.check(found);
-    if columns.is_none() {
-        tokens.skip_to(NO_BRACKETS, |tokens| ends_cell(tokens) && tokens.kind() != Tok::Bar);
-        tokens.eat(Tok::Semi);
-    }
-    let mut too_wide = false;
-    while !at_constraint_or_end(tokens) {
-        let mut incomplete = false;
-        for at in 0.. {
-            let (cell, error) = Parser { tokens, arch }.cell();
-            incomplete = error.is_some();
-            let column = columns.as_mut().map(|columns| columns.get_mut(at));
-            let empty = cell.labels.is_empty() && cell.instruction.is_none() && !incomplete;
-            match column {
-                Some(Some(column)) => {
-                    column.incomplete |= incomplete;
-                    column.cells.extend(Some(cell).filter(|_| !empty));
-                }
-                // Reported once: all such rows probably have the same cause.
-                Some(None) if !empty && !too_wide => {
-                    let message = "this row has more cells than there are threads: \
-                                   add a thread name to the first row or remove the cell";
-                    errors.push(LitmusError::syntax(cell.span, message));
-                    too_wide = true;
-                }
-                Some(None) | None => {}
-            }
-            if let Some(error) = error {
-                errors.push(error);
-                tokens.skip_to(NO_BRACKETS, ends_cell);
-            }
-            if !tokens.eat(Tok::Bar) {
-                break;
-            }
-        }
-        // After an invalid cell, the semicolon of the row may be missing.
-        if !incomplete || tokens.kind() == Tok::Semi {
-            tokens.take();
-        }
-    }
-    columns
-}
-
-/// No bracket pair: a bar ends a cell even if a bracket is open.
-const NO_BRACKETS: (Tok, Tok) = (Tok::End, Tok::End);
-
-/// Returns whether an invalid cell ends before the next token.
-fn ends_cell(tokens: &Tokens<'_>) -> bool {
-    matches!(tokens.kind(), Tok::Bar | Tok::Semi) || condition::starts_constraint(tokens)
-}
-
-/// Parses the row of thread names, `P0 | P1 ;`, into empty columns.
-fn thread_names(tokens: &mut Tokens<'_>) -> Result<Vec<Column>, LitmusError> {
-    let mut columns = Vec::new();
-    loop {
-        let token = tokens.peek();
-        let name = tokens.name("a thread, as in `P0 | P1 ;`")?;
-        let number = name.strip_prefix('P').and_then(|n| n.parse::<u32>().ok());
-        let thread = number.ok_or_else(|| {
-            LitmusError::syntax(token.span, "invalid thread name: threads are named P0, P1, ...")
-        })?;
-        if thread as usize != columns.len() {
-            let message = format!("expected P{}: threads are numbered in order", columns.len());
-            return Err(LitmusError::syntax(token.span, message));
-        }
-        if columns.len() as u64 >= limits::THREADS {
-            return Err(LitmusError::too_large(token.span, "the test has too many threads"));
-        }
-        // An annotation may follow, as in `P0:I`. It is ignored.
-        if tokens.eat(Tok::Colon) {
-            tokens.take();
-        }
-        columns.push(Column { thread, cells: Vec::new(), incomplete: false });
-        if !tokens.eat(Tok::Bar) {
-            tokens.expect(Tok::Semi, "`|` or `;`")?;
-            return Ok(columns);
-        }
-    }
-}
-
-fn at_constraint_or_end(tokens: &Tokens<'_>) -> bool {
-    matches!(tokens.kind(), Tok::End | Tok::Shl | Tok::Tilde | Tok::LParen)
-        || condition::starts_constraint(tokens)
+    table::parse::parse_columns(tokens, errors, &|tokens| Parser { tokens, arch }.instruction())
 }
 
 struct Parser<'t, 's> {
@@ -116,28 +31,6 @@ struct Parser<'t, 's> {
 }
 
 impl Parser<'_, '_> {
-    /// Parses a cell. Returns the error of an invalid instruction with the cell, which keeps its labels.
-    fn cell(&mut self) -> (Cell, Option<LitmusError>) {
-        let first = self.tokens.peek().span;
-        let mut labels = Vec::new();
-        while self.tokens.kind() == Tok::Name && self.tokens.kind_at(1) == Tok::Colon {
-            let token = self.tokens.take();
-            labels.push((self.tokens.text(token).to_string(), token.span));
-            self.tokens.take();
-        }
-        let ends = matches!(self.tokens.kind(), Tok::Bar | Tok::Semi | Tok::End);
-        let (instruction, error) = match ends {
-            true => (None, None),
-            false => match self.instruction() {
-                Ok(instruction) => (Some(instruction), None),
-                Err(error) => (None, Some(error)),
-            },
-        };
-        let empty = labels.is_empty() && instruction.is_none();
-        let span = if empty { first } else { first.to(self.tokens.last_span()) };
-        (Cell { labels, instruction, span }, error)
-    }
-
     fn instruction(&mut self) -> Result<Instruction, LitmusError> {
         let first = self.tokens.peek().span;
         let mut lock = false;
@@ -154,7 +47,7 @@ impl Parser<'_, '_> {
             return Err(LitmusError::unsupported(token.span, message).label("unknown instruction"));
         };
         let mut operands = Vec::new();
-        let ends = |tokens: &Tokens<'_>| matches!(tokens.kind(), Tok::Bar | Tok::Semi | Tok::End);
+        let ends = table::parse::ends_instruction;
         while !ends(self.tokens) {
             operands.push(self.operand(mnemonic)?);
             if !self.tokens.eat(Tok::Comma) {
@@ -338,9 +231,11 @@ fn invalid_operand(arch: Arch, name: &str, span: Span) -> LitmusError {
     let error = LitmusError::syntax(span, message);
     match (arch, registers::by_name_any_case(name)) {
         (Arch::X86, Some(_)) => error.hint("write registers of X86 tests in upper case"),
-        (Arch::X86_64 | Arch::C, Some(_)) => error.hint(format!("write the register as `%{name}`")),
+        (Arch::X86_64 | Arch::AArch64 | Arch::C, Some(_)) => {
+            error.hint(format!("write the register as `%{name}`"))
+        }
         (Arch::X86, None) => error.hint(format!("write a memory operand as `[{name}]`")),
-        (Arch::X86_64 | Arch::C, None) => {
+        (Arch::X86_64 | Arch::AArch64 | Arch::C, None) => {
             error.hint(format!("write a memory operand as `({name})`"))
         }
     }

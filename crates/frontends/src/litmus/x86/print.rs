@@ -11,7 +11,7 @@ use super::registers::part_name;
 pub fn print_table(columns: &[Column], arch: Arch) -> Option<String> {
     let syntax = match arch {
         Arch::X86 => Syntax::Intel,
-        Arch::X86_64 | Arch::C => Syntax::Att,
+        Arch::X86_64 | Arch::AArch64 | Arch::C => Syntax::Att,
     };
     let cell = |cell: &Cell| {
         let instruction = cell.instruction.as_ref().filter(|_| cell.labels.is_empty())?;

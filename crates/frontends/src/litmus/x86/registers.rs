@@ -35,8 +35,8 @@ const NAMES: [(&str, &str); 18] = [
     ("CS", "cs"),
 ];
 
-/// Returns the register of this name. Names are in upper case in X86, in any case in X86_64. C has
-/// no registers.
+/// Returns the register of this name. Names are in upper case in X86, in any case in X86_64. Other
+/// languages have no such registers.
 pub fn by_name(arch: Arch, name: &str) -> Option<RegisterPart> {
     match arch {
         Arch::X86 => {
@@ -45,7 +45,7 @@ pub fn by_name(arch: Arch, name: &str) -> Option<RegisterPart> {
             (narrow && !name.contains(|c: char| c.is_ascii_lowercase())).then_some(part)
         }
         Arch::X86_64 => by_name_any_case(name),
-        Arch::C => None,
+        Arch::AArch64 | Arch::C => None,
     }
 }
 
@@ -89,7 +89,7 @@ pub fn by_name_any_case(name: &str) -> Option<RegisterPart> {
 pub fn full_name(arch: Arch, register: usize) -> &'static str {
     match arch {
         Arch::X86 => NAMES[register].0,
-        Arch::X86_64 | Arch::C => NAMES[register].1,
+        Arch::X86_64 | Arch::AArch64 | Arch::C => NAMES[register].1,
     }
 }
 

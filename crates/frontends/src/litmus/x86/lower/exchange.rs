@@ -3,10 +3,11 @@
 use fencepost_ir::{BinOp, Expr, Op, Update};
 
 use super::super::super::error::LitmusError;
+use super::super::super::flags::FlagEffect;
+use super::super::super::wrap::{of_width, wrap_of_width};
 use super::super::ast::{Instruction, Mnemonic, Operand};
-use super::super::flags::FlagEffect;
 use super::super::registers::{self, RegisterPart};
-use super::{ACCUMULATOR, Lowerer, binary, of_width, wrap_of_width};
+use super::{ACCUMULATOR, Lowerer, binary};
 
 impl Lowerer<'_> {
     pub(super) fn exchange(&mut self, instruction: &Instruction) -> Result<(), LitmusError> {

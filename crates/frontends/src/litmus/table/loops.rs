@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::ast::{Column, Mnemonic, Operand};
+use super::{Column, TableInstruction};
 
 /// Returns for each cell the number of loops that contain it.
-pub(super) fn loop_depths(column: &Column) -> Vec<u32> {
+pub(in super::super) fn loop_depths<I: TableInstruction>(column: &Column<I>) -> Vec<u32> {
     let cells = || column.cells.iter().enumerate();
     let labels: BTreeMap<&str, usize> = cells()
         .flat_map(|(at, cell)| cell.labels.iter().map(move |(name, _)| (name.as_str(), at)))
@@ -16,9 +16,8 @@ pub(super) fn loop_depths(column: &Column) -> Vec<u32> {
     // For each cell, the number of loops that start and end there.
     let (mut begin, mut end) = (vec![0; column.cells.len()], vec![0; column.cells.len()]);
     for (at, instruction) in cells().filter_map(|(at, c)| Some((at, c.instruction.as_ref()?))) {
-        let jumps = matches!(instruction.mnemonic, Mnemonic::Jmp | Mnemonic::Jump(_));
-        if let ([Operand::Label(name)], true) = (&instruction.operands[..], jumps)
-            && let Some(to) = labels.get(name.as_str()).filter(|to| **to <= at)
+        if let Some(name) = instruction.jump_target()
+            && let Some(to) = labels.get(name).filter(|to| **to <= at)
         {
             begin[*to] += 1;
             end[at] += 1;

@@ -8,8 +8,8 @@
 
 use fencepost_ir::{BinOp, Expr, Reg, Span, UnOp};
 
-use super::super::error::LitmusError;
-use super::super::wrap::in_64_bits;
+use super::error::LitmusError;
+use super::wrap::in_64_bits;
 
 /// A status flag.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
