@@ -1,10 +1,12 @@
-//! Tests of the litmus front end: parsing, lowering of X86, diagnostics, robustness.
+//! Tests of the litmus front end: parsing, lowering, diagnostics, robustness.
 //!
+//! - `aarch64`: lowering and errors of AArch64 instructions.
 //! - `conditions`: format and semantics of conditions.
 //! - `instructions`: lowering of instructions.
 //! - `mutated`: random invalid texts.
 //! - `multiple_errors`: texts with several errors.
 
+mod aarch64;
 mod conditions;
 mod instructions;
 mod multiple_errors;
