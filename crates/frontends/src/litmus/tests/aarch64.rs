@@ -93,7 +93,8 @@ fn halves_of_registers_are_exact() {
         "LDR X0,[X13]\nMOV W0,W0",
         &[
             "load X0 = q",
-            "assign X0 = (((X0 & 4294967295) ^ 2147483648) - 2147483648) & 4294967295",
+            "assign X0 = ((((((X0 & 4294967295) ^ 2147483648) -w 2147483648) & 4294967295) \
+             ^ 2147483648) - 2147483648) & 4294967295",
         ],
     );
 }
@@ -111,7 +112,10 @@ fn accesses() {
         ("STP WZR,WZR,[X12]", &["store a[0] = 0", "store a[1] = 0"]),
         ("LDRB W0,[X10]", &["load X0 = x"]),
         ("LDR W0,[X10]\nSTRB W0,[X11]", &["load X0 = x", "store y = X0 & 255"]),
-        ("STR WZR,[X12],#4", &["assign X12 = -2136248320", "store a[0] = 0"]),
+        (
+            "STR WZR,[X12],#4",
+            &["assign X12 = -2136248320", "store *(X12) = 0", "assign X12 = X12 + 4"],
+        ),
     ] {
         check(program, expected);
     }
