@@ -47,7 +47,7 @@ enum Language {
     Fp,
 }
 
-/// Run litmus tests in herd's format (.litmus: X86, X86_64, C)
+/// Run litmus tests in herd's format (.litmus: X86, X86_64, AArch64, C)
 ///
 /// Computes all final states of each test under each model. Loops are explored completely; they are
 /// not unrolled up to a depth.

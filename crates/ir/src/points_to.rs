@@ -220,6 +220,10 @@ fn evaluate(expr: &Expr<Reg>, registers: &[Values]) -> Values {
         }
         // The right operand may fault without being evaluated.
         Expr::Binary(BinOp::And | BinOp::Or, ..) => Some(BTreeSet::from([0, 1])),
+        Expr::Binary(op @ (BinOp::BitXor | BinOp::Sub), a, b) if a == b => {
+            // Faults aside, `a ^ a` and `a - a` are 0 for every `a`.
+            op.apply(0, 0).ok().map(|zero| BTreeSet::from([zero]))
+        }
         Expr::Binary(op, a, b) => {
             let (a, b) = (evaluate(a, registers), evaluate(b, registers));
             combinations(&a, &b, |a, b| op.apply(a, b).ok())
@@ -299,5 +303,18 @@ mod tests {
         };
         assert_eq!(targets(1), [Loc(0), Loc(1)], "the initial and the stored value of `p`");
         assert_eq!(targets(4), [Loc(0), Loc(1), Loc(2)], "too many values to know them");
+    }
+
+    /// A false dependency: `q` may be anything, but `q ^ q` is 0.
+    #[test]
+    fn an_operand_cancels_itself() {
+        let q = || Box::new(Expr::Var(Reg(2)));
+        for op in [BinOp::BitXor, BinOp::Sub] {
+            let zero = Box::new(Expr::Binary(op, q(), q()));
+            let sum = Expr::Binary(BinOp::Add, Box::new(Expr::Const(4104)), zero);
+            assert_eq!(evaluate(&sum, &[None, None, None]), Some(BTreeSet::from([4104])));
+        }
+        let other = Expr::Binary(BinOp::BitXor, q(), Box::new(Expr::Var(Reg(1))));
+        assert_eq!(evaluate(&other, &[None, None, None]), None);
     }
 }

@@ -1,10 +1,12 @@
-//! Tests of the litmus front end: parsing, lowering of X86, diagnostics, robustness.
+//! Tests of the litmus front end: parsing, lowering, diagnostics, robustness.
 //!
+//! - `aarch64`: lowering and errors of AArch64 instructions.
 //! - `conditions`: format and semantics of conditions.
 //! - `instructions`: lowering of instructions.
 //! - `mutated`: random invalid texts.
 //! - `multiple_errors`: texts with several errors.
 
+mod aarch64;
 mod conditions;
 mod instructions;
 mod multiple_errors;
@@ -145,7 +147,7 @@ fn errors_are_reported_with_their_position() {
         ("{}".into(), "LT0001", 1, 1, "the header is empty"),
         ("X86 {} P0 ; NOP ;".into(), "LT0001", 1, 5, "the test has no name"),
         ("+ T {}".into(), "LT0001", 1, 1, "starts with its language"),
-        ("AArch64 T\n{}".into(), "LT0002", 1, 1, "tests for `AArch64` are not supported"),
+        ("PPC T\n{}".into(), "LT0002", 1, 1, "tests for `PPC` are not supported"),
         ("X86 T\n{ x=0;\n P0 ;\n".into(), "LT0001", 2, 1, "never closed"),
         ("X86 T\n(* {}\n P0 ;\n".into(), "LT0001", 2, 1, "this comment is never closed"),
         ("X86 T\n{ x 0; }\n P0 ;\n".into(), "LT0001", 2, 5, "expected `;`"),

@@ -3,8 +3,8 @@
 //! There are two formats. A *table* has a line of column names and cells separated by tabs. The
 //! columns are `test` or `file` (the key), `model`, and any of `kind`, `verdict`, `observation`,
 //! `nstates`, `states` (separated by ` | `), `condition` and `hash`. Only the given columns are
-//! compared. A *log* is the output of herd: blocks that start with `Test NAME KIND`. A log is about
-//! one model, which it does not name.
+//! compared. A *log* is the output of herd: blocks that start with `Test NAME KIND`. A log, and a
+//! table without the column `model`, is about one model, which it does not name.
 //!
 //! A record with a file belongs to the test whose path ends with the same components. The record
 //! with the most common components is chosen. A record without a file belongs to the test of its
@@ -50,7 +50,7 @@ impl Record {
     }
 }
 
-/// The test and the model of a record; no model for logs.
+/// The test and the model of a record; no model if the records do not name it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Key {
     /// For a file the last component of its path, else the name of the test.
@@ -101,7 +101,7 @@ struct Entry {
 pub struct Unmatched {
     /// The file or the name of the test.
     pub test: String,
-    /// The model; none for logs.
+    /// The model; none if the records do not name it.
     pub model: Option<String>,
 }
 
@@ -115,8 +115,6 @@ pub enum RecordsError {
     UnknownFormat,
     /// The table has neither a `test` nor a `file` column.
     NoKeyColumn,
-    /// The table has no `model` column.
-    NoModelColumn,
     /// A line is invalid.
     Line {
         /// The line number, from 1.
@@ -167,9 +165,6 @@ impl fmt::Display for RecordsError {
             }
             RecordsError::NoKeyColumn => {
                 return f.write_str("the first line has neither a `test` nor a `file` column");
-            }
-            RecordsError::NoModelColumn => {
-                return f.write_str("the first line has no `model` column");
             }
             RecordsError::Line { number, error } => (number, error),
         };
@@ -227,14 +222,15 @@ impl Records {
         let has_files = column("file").is_some();
         let key = column("file").or_else(|| column("test"));
         let key = key.ok_or(RecordsError::NoKeyColumn)?;
-        let model = column("model").ok_or(RecordsError::NoModelColumn)?;
+        let model = column("model");
         for (number, line) in lines {
             let cells: Vec<&str> = line.split('\t').collect();
             let cell = |at: Option<usize>| at.and_then(|at| cells.get(at)).map(|c| c.to_string());
             let get = |name: &str| cell(column(name)).filter(|text| !text.is_empty());
-            let (Some(key), Some(model)) = (cell(Some(key)), cell(Some(model))) else {
+            let key = cell(Some(key)).ok_or_else(|| LineError::TooFewColumns.at(number))?;
+            if model.is_some_and(|at| at >= cells.len()) {
                 return Err(LineError::TooFewColumns.at(number));
-            };
+            }
             let states = |text: String| -> BTreeSet<String> {
                 text.split('|').map(|state| state.trim().to_string()).collect()
             };
@@ -261,7 +257,7 @@ impl Records {
                 condition: get("condition"),
                 hash: get("hash"),
             };
-            let model = Some(model_name(&model));
+            let model = cell(model).map(|model| model_name(&model));
             let key = if has_files {
                 Key::file(&key, model)
             } else {
@@ -316,7 +312,7 @@ impl Records {
     }
 
     /// Returns the key of the record of a test under a model. A file has precedence over the name of
-    /// a test, and a record for the model over a log. The error says why the record is ambiguous.
+    /// a test, and a record for the model over one without a model. The error says why the record is ambiguous.
     fn find(&self, file: &str, test: &str, model: &str) -> Result<Option<Key>, String> {
         let mut parts = components(file);
         let name = parts.next().unwrap_or_default();

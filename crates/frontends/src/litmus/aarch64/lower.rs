@@ -82,7 +82,7 @@ pub(in super::super) fn lower(
     for name in observed {
         lowerer.asm.register(name);
     }
-    lowerer.init_registers(column, init, errors);
+    lowerer.init_registers(column, init, observed, errors);
     let mut is_complete = true;
     for ((at, cell), loops) in column.cells.iter().enumerate().zip(loop_depths(column)) {
         lowerer.labels.bind(cell, &mut lowerer.asm);
@@ -131,8 +131,15 @@ fn inverted(expr: Expr<Reg>, inverts: bool) -> Expr<Reg> {
 }
 
 impl Lowerer<'_> {
-    /// Classifies the registers, and emits their initial values.
-    fn init_registers(&mut self, column: &Column, init: &[Init], errors: &mut Errors) {
+    /// Classifies the registers, and emits the initial values of those that are written or
+    /// observed. The others are constants.
+    fn init_registers(
+        &mut self,
+        column: &Column,
+        init: &[Init],
+        observed: &[String],
+        errors: &mut Errors,
+    ) {
         let mut values = BTreeMap::new();
         for item in init {
             let StateVar::Register(owner, name) = &item.var else { continue };
@@ -149,14 +156,22 @@ impl Lowerer<'_> {
             let Some(value) = errors.check(self.layout.constant(&value, item.span)) else {
                 continue;
             };
-            self.asm.set_source(item.span, item.span.text(self.source));
-            let reg = self.asm.register(&full_name(number));
-            self.asm.assign(reg, Expr::Const(value));
-            values.insert(number, value);
+            values.insert(number, (value, item.span));
         }
-        self.classes = operands::classes(column, &values);
-        values.retain(|number, _| !self.classes.contains_key(number));
-        self.constants = values;
+        let initial = values.iter().map(|(number, (value, _))| (*number, *value)).collect();
+        self.classes = operands::classes(column, &initial);
+        for (number, (value, span)) in values {
+            let name = full_name(number);
+            let is_written = self.classes.contains_key(&number);
+            if is_written || observed.contains(&name) {
+                self.asm.set_source(span, span.text(self.source));
+                let reg = self.asm.register(&name);
+                self.asm.assign(reg, Expr::Const(value));
+            }
+            if !is_written {
+                self.constants.insert(number, value);
+            }
+        }
     }
 
     fn instruction(

@@ -6,7 +6,7 @@ use super::good;
 
 /// Prints the statements of the only thread, without the final `halt`. Only jumps show their
 /// target.
-fn code(source: &str) -> Vec<String> {
+pub(super) fn code(source: &str) -> Vec<String> {
     let program = good(source).problem.program;
     let thread = &program.threads[0];
     let printed = text::print_thread(&program, thread);

@@ -13,7 +13,19 @@ use super::super::error::{ALL, LitmusError};
 use super::read;
 
 /// Fragments of tests, for random texts.
-const PIECES: [&str; 46] = [
+const PIECES: [&str; 58] = [
+    "AArch64",
+    "LDR W0,[X1]",
+    "LDXR W2,[X1]",
+    "STXR W3,W2,[X1]",
+    "STLR X0,[X1]",
+    "CASAL W0,W2,[X1]",
+    "LDP W0,W1,[X1],#4",
+    "CBNZ W0,L",
+    "B.LE L",
+    "L:",
+    "[X1,W2,SXTW]",
+    "#",
     "X86",
     "X86_64",
     "C",
@@ -64,8 +76,10 @@ const PIECES: [&str; 46] = [
 
 /// The tests of the corpus.
 static CORPUS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/x86");
-    let entries = fs::read_dir(folder).expect("the corpus folder exists");
+    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let entries = ["x86", "aarch64"]
+        .map(|folder| fs::read_dir(corpus.join(folder)).expect("the corpus folder exists"));
+    let entries = entries.into_iter().flatten();
     let mut paths: Vec<PathBuf> =
         entries.map(|entry| entry.expect("a readable folder").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "litmus"));
