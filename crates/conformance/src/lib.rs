@@ -6,6 +6,8 @@
 //!   page.
 //! - [`axiomatic`]: the axiomatic judge, for litmus tests. The same semantics as candidate
 //!   executions and two axioms, without states.
+//!
+//!   Both have a part of their own for the model `arm`, from `book/src/arm.md`.
 //! - [`traces`]: the traces of all runs of a program. Decides robustness by its definition.
 //!
 //! The tests of this crate check the oracles themselves (litmus tests, inclusions between models)

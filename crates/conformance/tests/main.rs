@@ -2,6 +2,7 @@
 
 mod abstraction;
 mod alternatives;
+mod arm;
 mod automata;
 mod axiomatic;
 mod budgets;

@@ -22,11 +22,11 @@
 mod entry;
 mod window;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use fencepost_ir::{Loc, Observable, Op, Problem, Program, Value};
+use fencepost_ir::{Loc, Observable, Op, Problem, Value};
 
-use window::Window;
+use window::{Code, Window};
 
 /// The result of an exploration under `arm`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -39,11 +39,30 @@ pub struct ArmReport {
     pub complete: bool,
 }
 
-/// A state of all threads.
+/// A state of all threads. Equal states of a thread occur in many states, so they are stored once.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct State {
     memory: Vec<Value>,
-    threads: Vec<Window>,
+    /// By thread: the number of its window.
+    threads: Vec<usize>,
+}
+
+/// A step of one thread.
+#[derive(Clone, Copy)]
+struct Step {
+    /// The number of the window after the step.
+    window: usize,
+    /// What the step writes to memory.
+    write: Option<(Loc, Value)>,
+}
+
+/// The windows of one thread, and their steps.
+struct Windows<'a> {
+    code: Code<'a>,
+    all: Vec<Window>,
+    numbers: HashMap<Window, usize>,
+    /// By window and memory: the steps. Holds of other threads are not considered.
+    steps: HashMap<(usize, Vec<Value>), Vec<Step>>,
 }
 
 /// Returns the outcomes of all final states, if there are at most `max_states` states.
@@ -53,20 +72,24 @@ pub fn arm_outcomes(problem: &Problem, max_states: usize) -> Option<BTreeSet<Vec
 }
 
 /// Explores all reachable states, at most `max_states` of them.
+///
+/// # Panics
+/// If the program has an `init` block or a statement that the model does not define.
 pub fn arm_explore(problem: &Problem, max_states: usize) -> ArmReport {
     let program = &problem.program;
-    let start = State {
-        memory: program.locations.iter().map(|location| location.init).collect(),
-        threads: program.threads.iter().map(Window::start).collect(),
-    };
+    assert!(program.init.is_none(), "the model `arm` does not define `init`");
+    let mut windows: Vec<Windows> =
+        program.threads.iter().map(|thread| Windows::new(Code { program, thread })).collect();
+    let memory = program.locations.iter().map(|location| location.init).collect();
+    let start = State { memory, threads: vec![0; windows.len()] };
     let mut report = ArmReport { complete: true, ..ArmReport::default() };
     let mut seen = HashSet::from([start.clone()]);
     let mut todo = vec![start];
     while let Some(state) = todo.pop() {
-        if is_final(program, &state) {
-            report.outcomes.insert(outcome(problem, &state));
+        if is_final(&windows, &state) {
+            report.outcomes.insert(outcome(problem, &windows, &state));
         }
-        for next in steps(program, &state) {
+        for next in steps(&mut windows, &state) {
             if seen.contains(&next) {
                 continue;
             }
@@ -82,52 +105,86 @@ pub fn arm_explore(problem: &Problem, max_states: usize) -> ArmReport {
     report
 }
 
+impl<'a> Windows<'a> {
+    fn new(code: Code<'a>) -> Self {
+        let start = Window::start(code.thread);
+        let numbers = HashMap::from([(start.clone(), 0)]);
+        Windows { code, all: vec![start], numbers, steps: HashMap::new() }
+    }
+
+    /// Returns the steps of the thread, with this window and memory.
+    fn steps(&mut self, window: usize, memory: &[Value]) -> Vec<Step> {
+        let key = (window, memory.to_vec());
+        if let Some(known) = self.steps.get(&key) {
+            return known.clone();
+        }
+        let before = self.all[window].clone();
+        let mut found = Vec::new();
+        let fetched = before.fetch(self.code);
+        for window in fetched.into_iter().chain(before.perform_reads(self.code, memory)) {
+            found.push(Step { window: self.number(window), write: None });
+        }
+        for (window, loc, value) in before.perform_writes(self.code) {
+            found.push(Step { window: self.number(window), write: Some((loc, value)) });
+        }
+        self.steps.insert(key, found.clone());
+        found
+    }
+
+    /// Returns the number of a window.
+    fn number(&mut self, window: Window) -> usize {
+        let next = self.all.len();
+        let number = *self.numbers.entry(window.clone()).or_insert(next);
+        if number == next {
+            self.all.push(window);
+        }
+        number
+    }
+}
+
 /// Returns the states after each step of each thread.
-fn steps(program: &Program, state: &State) -> Vec<State> {
+fn steps(windows: &mut [Windows], state: &State) -> Vec<State> {
     let mut found = Vec::new();
-    for (at, window) in state.threads.iter().enumerate() {
-        let with = |window: Window, memory: Vec<Value>| {
-            let mut threads = state.threads.clone();
-            threads[at] = window;
-            State { memory, threads }
-        };
-        let thread = window::Code { program, thread: &program.threads[at] };
-        for next in window.fetch(thread) {
-            found.push(with(next, state.memory.clone()));
-        }
-        for next in window.perform_reads(thread, &state.memory) {
-            found.push(with(next, state.memory.clone()));
-        }
-        for (next, loc, value) in window.perform_writes(thread) {
-            if !is_held(program, state, at, loc) {
-                let mut memory = state.memory.clone();
-                memory[loc.index()] = value;
-                found.push(with(next, memory));
+    for at in 0..state.threads.len() {
+        for step in windows[at].steps(state.threads[at], &state.memory) {
+            let mut next = state.clone();
+            next.threads[at] = step.window;
+            if let Some((loc, value)) = step.write {
+                if is_held(windows, state, at, loc) {
+                    continue;
+                }
+                next.memory[loc.index()] = value;
             }
+            found.push(next);
         }
     }
     found
 }
 
 /// Returns whether another thread than `at` holds a location.
-fn is_held(program: &Program, state: &State, at: usize, loc: Loc) -> bool {
-    state.threads.iter().enumerate().any(|(other, window)| {
-        let thread = window::Code { program, thread: &program.threads[other] };
-        other != at && window.holds(thread, loc)
+fn is_held(windows: &[Windows], state: &State, at: usize, loc: Loc) -> bool {
+    let mut others = (0..windows.len()).filter(|other| *other != at);
+    others.any(|other| {
+        let windows = &windows[other];
+        windows.all[state.threads[other]].holds(windows.code, loc)
     })
 }
 
 /// Returns whether all threads have halted and nothing is pending.
-fn is_final(program: &Program, state: &State) -> bool {
-    state.threads.iter().zip(&program.threads).all(|(window, thread)| {
-        matches!(thread.stmt(window.pc()).op, Op::Halt) && window.is_empty()
+fn is_final(windows: &[Windows], state: &State) -> bool {
+    windows.iter().zip(&state.threads).all(|(windows, window)| {
+        let window = &windows.all[*window];
+        matches!(windows.code.thread.stmt(window.pc()).op, Op::Halt) && window.is_empty()
     })
 }
 
-fn outcome(problem: &Problem, state: &State) -> Vec<Value> {
+fn outcome(problem: &Problem, windows: &[Windows], state: &State) -> Vec<Value> {
     let value = |what: &Observable| match what {
         Observable::Loc(loc) => state.memory[loc.index()],
-        Observable::Reg(thread, reg) => state.threads[thread.index()].register(*reg),
+        Observable::Reg(thread, reg) => {
+            let thread = thread.index();
+            windows[thread].all[state.threads[thread]].register(*reg)
+        }
         Observable::At(..) => unreachable!("only invariants mention control points"),
     };
     problem.observed.iter().map(value).collect()

@@ -100,7 +100,7 @@ impl Generator<'_> {
             45..60 => {
                 let update = match self.random.below(3) {
                     0 => Update::Swap(self.value()),
-                    1 => Update::Add(self.value()),
+                    1 => Update::Add(self.number()),
                     _ => Update::Cas(self.value(), self.value()),
                 };
                 let acquire = self.random.percent(self.ordered);
@@ -168,16 +168,19 @@ impl Generator<'_> {
     }
 
     fn value(&mut self) -> Operand {
+        match self.number() {
+            Operand::Dependent(_, reg) if self.random.percent(25) => Operand::Register(reg),
+            number => number,
+        }
+    }
+
+    /// Draws a number, perhaps with a dependency.
+    fn number(&mut self) -> Operand {
         let value = self.random.below(3) as i64;
         if self.loaded.is_empty() || !self.random.percent(self.dependent) {
             return Operand::Constant(value);
         }
-        let reg = self.loaded_register();
-        if self.random.percent(75) {
-            Operand::Dependent(value, reg)
-        } else {
-            Operand::Register(reg)
-        }
+        Operand::Dependent(value, self.loaded_register())
     }
 }
 

@@ -1,0 +1,334 @@
+//! The model `arm`: its axioms, its machine in the reference interpreter and the engine have the
+//! same outcomes, on classic litmus tests and on random programs.
+//!
+//! The axiomatic judge enumerates candidate executions. The reference interpreter runs windows. They
+//! share only the program representation. If they differ, one of them does not implement the book's
+//! page, or the two definitions of the page differ.
+//!
+//! `FENCEPOST_SEEDS=from..to` selects other random programs.
+
+use crate::common::{outcomes, report_comparisons, seeds, settings};
+use fencepost_conformance::axiomatic::{self, Unsupported};
+use fencepost_conformance::reference;
+use fencepost_ir::{Problem, Value};
+use fencepost_models::ModelSpec;
+use fencepost_testkit::programs::{ArmProgram, arm, shrink_arm};
+use std::collections::BTreeSet;
+
+/// The usual number of random programs.
+const PROGRAMS: u64 = 200;
+
+/// The limit on states of the reference interpreter. Larger programs are not compared.
+const MAX_STATES: usize = 50_000;
+
+type Outcomes = BTreeSet<Vec<Value>>;
+
+/// Compares the outcomes of one program. Returns `Ok(false)` if it is too large, and a difference as
+/// an error.
+fn compare(program: &ArmProgram) -> Result<bool, String> {
+    let problem = program.problem();
+    let judged = match axiomatic::arm_outcomes(&problem) {
+        Ok(judged) => judged,
+        Err(reason) => {
+            assert_eq!(reason, Unsupported::TooLarge, "{program}");
+            return Ok(false);
+        }
+    };
+    let Some(run) = reference::arm_outcomes(&problem, MAX_STATES) else { return Ok(false) };
+    expect_same(&problem, ("the axioms", &judged), ("the machine", &run))?;
+    if let Some(model) = ModelSpec::by_name("arm") {
+        let answer = outcomes(&problem, &model, settings(1));
+        assert!(answer.outcomes_complete, "the search of a loop-free program is complete");
+        expect_same(&problem, ("the axioms", &judged), ("the engine", &answer.outcomes))?;
+    }
+    Ok(true)
+}
+
+/// Returns a description of the difference of two sets of outcomes as an error.
+fn expect_same(
+    problem: &Problem,
+    one: (&str, &Outcomes),
+    other: (&str, &Outcomes),
+) -> Result<(), String> {
+    if one.1 == other.1 {
+        return Ok(());
+    }
+    let names: Vec<String> =
+        problem.observed.iter().map(|what| problem.program.observable_name(*what)).collect();
+    let only = |one: (&str, &Outcomes), other: (&str, &Outcomes)| {
+        format!("only {} have {:?}", one.0, one.1.difference(other.1).collect::<Vec<_>>())
+    };
+    Err(format!("{}; {} ({})", only(one, other), only(other, one), names.join(", ")))
+}
+
+#[test]
+fn random_programs_have_the_same_outcomes() {
+    let (mut same, mut skipped) = (0, 0);
+    for seed in seeds(PROGRAMS) {
+        let program = arm(seed);
+        match compare(&program) {
+            Ok(true) => same += 1,
+            Ok(false) => skipped += 1,
+            Err(_) => {
+                let small = shrink_arm(&program, |smaller| compare(smaller).is_err());
+                let difference = compare(&small).expect_err("the shrunk program still fails");
+                panic!("seed {seed}: {small}\n{difference}");
+            }
+        }
+    }
+    report_comparisons("programs: axioms and machine of arm", same);
+    assert!(skipped * 10 <= same, "too many programs are skipped: {skipped}");
+}
+
+#[test]
+fn random_programs_are_well_formed_and_have_a_text_form() {
+    for seed in seeds(PROGRAMS) {
+        let program = arm(seed);
+        assert_eq!(fencepost_ir::validate::validate(&program.problem()), Ok(()), "{program}");
+        assert_eq!(program.to_string().parse(), Ok(program));
+    }
+}
+
+/// Classic litmus tests: the name, the program, the observed values, and whether these are allowed.
+const CLASSICS: &[(&str, &str, &str, bool)] = &[
+    ("MP", "str x 1; str y 1 | ldr r0 y; ldr r1 x", "p1.r0=1 p1.r1=0", true),
+    ("MP+dmb+po", "str x 1; dmb; str y 1 | ldr r0 y; ldr r1 x", "p1.r0=1 p1.r1=0", true),
+    ("MP+po+addr", "str x 1; str y 1 | ldr r0 y; ldr r1 x+r0", "p1.r0=1 p1.r1=0", true),
+    ("MP+dmb+addr", "str x 1; dmb; str y 1 | ldr r0 y; ldr r1 x+r0", "p1.r0=1 p1.r1=0", false),
+    (
+        "MP+dmb.st+dmb.ld",
+        "str x 1; dmb.st; str y 1 | ldr r0 y; dmb.ld; ldr r1 x",
+        "p1.r0=1 p1.r1=0",
+        false,
+    ),
+    (
+        "MP+dmb+ctrl",
+        "str x 1; dmb; str y 1 | ldr r0 y; cbz r0 0; ldr r1 x",
+        "p1.r0=1 p1.r1=0",
+        true,
+    ),
+    (
+        "MP+dmb+ctrl-isb",
+        "str x 1; dmb; str y 1 | ldr r0 y; cbz r0 0; isb; ldr r1 x",
+        "p1.r0=1 p1.r1=0",
+        false,
+    ),
+    ("MP+dmb+isb", "str x 1; dmb; str y 1 | ldr r0 y; isb; ldr r1 x", "p1.r0=1 p1.r1=0", true),
+    (
+        "MP+dmb+addr-isb",
+        "str x 1; dmb; str y 1 | ldr r0 y; ldr r1 z+r0; isb; ldr r2 x",
+        "p1.r0=1 p1.r2=0",
+        false,
+    ),
+    ("MP+stlr+ldar", "str x 1; stlr y 1 | ldar r0 y; ldr r1 x", "p1.r0=1 p1.r1=0", false),
+    ("MP+stlr+ldapr", "str x 1; stlr y 1 | ldapr r0 y; ldr r1 x", "p1.r0=1 p1.r1=0", false),
+    ("MP+stlr+po", "str x 1; stlr y 1 | ldr r0 y; ldr r1 x", "p1.r0=1 p1.r1=0", true),
+    (
+        // Two reads of one location, and dependencies between different locations.
+        "MP+dmb+addr-rsw-addr",
+        "str x 1; dmb; str y 1 | ldr r0 y; ldr r1 z+r0; ldr r2 z; ldr r3 x+r2",
+        "p1.r0=1 p1.r3=0",
+        true,
+    ),
+    (
+        "MP+dmb+fri-rfi-addr",
+        "str y 1; dmb; str x 2 | ldr r0 x; str x 1; ldr r1 x; ldr r2 y+r1",
+        "p1.r0=2 p1.r1=1 p1.r2=0",
+        true,
+    ),
+    (
+        "MP+dmb+addr-swp-rfi-addr",
+        "str y 1; dmb; str x 2 | swp r0 x 1; ldr r1 x; ldr r2 y+r1",
+        "p1.r0=2 p1.r1=1 p1.r2=0",
+        true,
+    ),
+    (
+        "MP+dmb+add-rfi-addr",
+        "str y 1; dmb; str x 2 | add r0 x 1; ldr r1 x; ldr r2 y+r1",
+        "p1.r0=2 p1.r1=3 p1.r2=0",
+        false,
+    ),
+    ("LB", "ldr r0 x; str y 1 | ldr r0 y; str x 1", "p0.r0=1 p1.r0=1", true),
+    ("LB+datas", "ldr r0 x; str y 1+r0 | ldr r0 y; str x 1+r0", "p0.r0=1 p1.r0=1", false),
+    ("LB+data+po", "ldr r0 x; str y 1+r0 | ldr r0 y; str x 1", "p0.r0=1 p1.r0=1", true),
+    (
+        "LB+ctrls",
+        "ldr r0 x; cbz r0 0; str y 1 | ldr r0 y; cbz r0 0; str x 1",
+        "p0.r0=1 p1.r0=1",
+        false,
+    ),
+    (
+        // A write waits for the addresses of all earlier accesses.
+        "LB+addr-pos",
+        "ldr r0 x; ldr r1 z+r0; str y 1 | ldr r0 y; ldr r1 z+r0; str x 1",
+        "p0.r0=1 p1.r0=1",
+        false,
+    ),
+    (
+        // A comparison that fails writes nothing, so the fence does not order it.
+        "LB+cas-dmb.st+data",
+        "cas r0 x 5 7; dmb.st; str y 1 | ldr r0 y; str x r0",
+        "p0.r0=1 p1.r0=1",
+        true,
+    ),
+    (
+        "LB+swp-dmb.st+data",
+        "swp r0 x 7; dmb.st; str y 1 | ldr r0 y; str x r0",
+        "p0.r0=1 p1.r0=1",
+        false,
+    ),
+    ("SB", "str x 1; ldr r0 y | str y 1; ldr r0 x", "p0.r0=0 p1.r0=0", true),
+    ("SB+dmbs", "str x 1; dmb; ldr r0 y | str y 1; dmb; ldr r0 x", "p0.r0=0 p1.r0=0", false),
+    (
+        "SB+dmb.lds",
+        "str x 1; dmb.ld; ldr r0 y | str y 1; dmb.ld; ldr r0 x",
+        "p0.r0=0 p1.r0=0",
+        true,
+    ),
+    ("SB+stlr+ldar", "stlr x 1; ldar r0 y | stlr y 1; ldar r0 x", "p0.r0=0 p1.r0=0", false),
+    ("SB+stlr+ldapr", "stlr x 1; ldapr r0 y | stlr y 1; ldapr r0 x", "p0.r0=0 p1.r0=0", true),
+    (
+        "SB+swpals",
+        "str x 1; swpal r1 z 1; ldr r0 y | str y 1; dmb; ldr r0 x",
+        "p0.r0=0 p1.r0=0",
+        false,
+    ),
+    (
+        "SB+swpas",
+        "str x 1; swpa r1 z 1; ldr r0 y | str y 1; dmb; ldr r0 x",
+        "p0.r0=0 p1.r0=0",
+        true,
+    ),
+    (
+        "IRIW+addrs",
+        "str x 1 | str y 1 | ldr r0 x; ldr r1 y+r0 | ldr r0 y; ldr r1 x+r0",
+        "p2.r0=1 p2.r1=0 p3.r0=1 p3.r1=0",
+        false,
+    ),
+    (
+        "IRIW",
+        "str x 1 | str y 1 | ldr r0 x; ldr r1 y | ldr r0 y; ldr r1 x",
+        "p2.r0=1 p2.r1=0 p3.r0=1 p3.r1=0",
+        true,
+    ),
+    (
+        "WRC+addrs",
+        "str x 1 | ldr r0 x; str y+r0 1 | ldr r0 y; ldr r1 x+r0",
+        "p1.r0=1 p2.r0=1 p2.r1=0",
+        false,
+    ),
+    (
+        "WRC+data+po",
+        "str x 1 | ldr r0 x; str y 1+r0 | ldr r0 y; ldr r1 x",
+        "p1.r0=1 p2.r0=1 p2.r1=0",
+        true,
+    ),
+    (
+        // A write behind a guess is forwarded, and the address depends on what is forwarded.
+        "PPOCA",
+        "str x 1; dmb; str y 1 | ldr r0 y; cbz r0 0; str z 1; ldr r1 z; ldr r2 x+r1",
+        "p1.r0=1 p1.r1=1 p1.r2=0",
+        true,
+    ),
+    (
+        "PPOAA",
+        "str x 1; dmb; str y 1 | ldr r0 y; str z+r0 1; ldr r1 z; ldr r2 x+r1",
+        "p1.r0=1 p1.r1=1 p1.r2=0",
+        false,
+    ),
+    ("CoRR", "str x 1 | ldr r0 x; ldr r1 x", "p1.r0=1 p1.r1=0", false),
+    ("CoWR", "str x 1; ldr r0 x | str x 2", "p0.r0=0", false),
+    ("CoRW", "ldr r0 x; str x 1 | str x 2", "p0.r0=1", false),
+    ("CoWW", "str x 1; str x 2", "x=1", false),
+    ("2+2W", "str x 1; str y 2 | str y 1; str x 2", "x=1 y=1", true),
+    ("2+2W+dmb.sts", "str x 1; dmb.st; str y 2 | str y 1; dmb.st; str x 2", "x=1 y=1", false),
+    ("2+2W+stlrs", "str x 1; stlr y 2 | str y 1; stlr x 2", "x=1 y=1", false),
+    ("S+dmb+data", "str x 2; dmb; str y 1 | ldr r0 y; str x 1+r0", "p1.r0=1 x=2", false),
+    ("S+dmb+po", "str x 2; dmb; str y 1 | ldr r0 y; str x 1", "p1.r0=1 x=2", true),
+    ("R+dmbs", "str x 1; dmb; str y 1 | str y 2; dmb; ldr r0 x", "y=2 p1.r0=0", false),
+    ("R", "str x 1; str y 1 | str y 2; ldr r0 x", "y=2 p1.r0=0", true),
+    (
+        "exclusive pairs are atomic",
+        "ldxr r0 x; stxr r1 x 1 | ldxr r0 x; stxr r1 x 2",
+        "p0.r0=0 p0.r1=0 p1.r0=0 p1.r1=0",
+        false,
+    ),
+    (
+        "exclusive stores may fail",
+        "ldxr r0 x; stxr r1 x 1 | ldxr r0 x; stxr r1 x 2",
+        "p0.r1=1 p1.r1=1 x=0",
+        true,
+    ),
+    (
+        "exclusive loads without a store are ordinary loads",
+        "ldxr r0 x; stxr r1 x 1 | str x 5",
+        "p0.r0=0 p0.r1=1 x=5",
+        true,
+    ),
+    ("pair and store", "ldxr r0 x; stxr r1 x 1 | str x 5", "p0.r0=0 p0.r1=0 x=1", false),
+    ("updates are atomic", "add r0 x 1 | add r0 x 1", "p0.r0=0 p1.r0=0", false),
+    (
+        // An acquire load does not take the value of a pending exclusive store.
+        "MP+dmb+addr-pair-ldar",
+        "str x 1; dmb; str y 1 | ldr r0 y; ldxr r1 z; stxr r2 z 1+r0; ldar r3 z; ldr r4 x",
+        "p1.r0=1 p1.r2=0 p1.r3=1 p1.r4=0",
+        false,
+    ),
+    (
+        // A fence for loads does not order a read whose value is discarded.
+        "MP+dmb+stadd-dmb.ld",
+        "str x 1; dmb; str y 5 | add - y 1; dmb.ld; ldr r1 x",
+        "y=6 p1.r1=0",
+        true,
+    ),
+    (
+        "MP+dmb+ldadd-dmb.ld",
+        "str x 1; dmb; str y 5 | add r0 y 1; dmb.ld; ldr r1 x",
+        "y=6 p1.r1=0",
+        false,
+    ),
+    (
+        // The status of an exclusive store orders nothing.
+        "SB+status",
+        "ldxr r0 x; stxr r1 x 1; cbz r1 0; isb; ldr r2 y | str y 1; dmb; ldr r0 x",
+        "p0.r1=0 p0.r2=0 p1.r0=0",
+        true,
+    ),
+];
+
+/// Returns whether an outcome has these values of observables.
+fn has_values(problem: &Problem, outcome: &[Value], values: &str) -> bool {
+    values.split_whitespace().all(|text| {
+        let (name, value) = text.split_once('=').expect("`name=value`");
+        let is_named = |at: &usize| problem.program.observable_name(problem.observed[*at]) == name;
+        let at = (0..outcome.len()).find(is_named).unwrap_or_else(|| panic!("no {name}"));
+        value.parse() == Ok(outcome[at])
+    })
+}
+
+#[test]
+fn classic_litmus_tests_have_the_known_answers() {
+    for (name, source, values, expected) in CLASSICS {
+        let program: ArmProgram = source.parse().expect("a well-formed program");
+        let problem = program.problem();
+        let judged = axiomatic::arm_outcomes(&problem).expect("a small program");
+        let is_allowed = judged.iter().any(|outcome| has_values(&problem, outcome, values));
+        assert_eq!(is_allowed, *expected, "{name}: {source}");
+        // IRIW has too many states.
+        if program.to_string().matches('|').count() < 3 {
+            assert_eq!(compare(&program), Ok(true), "{name}: {source}");
+        }
+    }
+}
+
+#[test]
+fn unsupported_programs_are_refused() {
+    for (source, reason) in [
+        ("shared int x; thread p { while (x == 0) { } } observe x;", Unsupported::Loop),
+        ("shared int x; thread p { atomic { x = 1; } } observe x;", Unsupported::Atomic),
+        ("shared int x; thread p { x = 1; drain x; } observe x;", Unsupported::Drain),
+    ] {
+        let problem = fencepost_testkit::problem(source);
+        assert_eq!(axiomatic::arm_outcomes(&problem), Err(reason), "{source}");
+    }
+}
