@@ -16,7 +16,7 @@ use super::super::Unsupported;
 use super::run::{Event, Events, MAX_EVENTS, Run};
 
 /// The maximum number of explored choices of runs, and of layouts.
-const MAX_CHOICES: usize = 1 << 22;
+const MAX_CHOICES: usize = 1 << 20;
 
 /// Returns the outcomes of all allowed candidates. `runs` holds the runs of each thread.
 pub(super) fn outcomes(

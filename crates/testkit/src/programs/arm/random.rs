@@ -10,6 +10,10 @@ const MAX_ACCESSES: usize = 8;
 
 /// Generates the program of a seed: two or three threads with two to four accesses each.
 ///
+/// In most programs, each thread first accesses a location of its own and last the one of the next
+/// thread, and all threads but one order the two with a full fence. So the outcomes show how the
+/// other thread orders its accesses.
+///
 /// ```
 /// use fencepost_testkit::programs::arm;
 ///
@@ -20,6 +24,7 @@ pub fn arm(seed: u64) -> ArmProgram {
     let mut random = Random::new(seed ^ 0x4152_4d00 << 24);
     let count = if random.percent(65) { 2 } else { 3 };
     let locations = if random.percent(75) { 2 } else { 3 };
+    let is_ring = random.percent(70);
     let (ordered, dependent) = (random.within(10, 50), random.within(20, 70));
     let mut left = MAX_ACCESSES;
     let mut threads = Vec::new();
@@ -37,7 +42,10 @@ pub fn arm(seed: u64) -> ArmProgram {
             loaded,
             registers: 0,
         };
-        thread.generate(accesses);
+        match is_ring {
+            true => thread.generate_ring(at, (at + 1) % count, at == 0),
+            false => thread.generate(accesses),
+        }
         threads.push(thread.statements);
     }
     ArmProgram { threads }
@@ -69,6 +77,22 @@ impl Generator<'_> {
         }
     }
 
+    /// Generates a thread that accesses one location first and another one last.
+    fn generate_ring(&mut self, first: usize, last: usize, is_free: bool) {
+        self.access_at(Address::Fixed(first), 1);
+        if is_free {
+            for _ in 0..self.random.below(3) {
+                self.order_statement();
+                self.access(1);
+            }
+            self.order_statement();
+        } else {
+            self.statements.push(Statement::Fence(Fence::Full));
+        }
+        let at = self.address_of(last);
+        self.access_at(at, 1);
+    }
+
     /// Adds a fence, a branch or nothing.
     fn order_statement(&mut self) {
         match self.random.below(100) {
@@ -91,6 +115,10 @@ impl Generator<'_> {
     /// Adds an access, or an exclusive pair. Returns the number of accesses.
     fn access(&mut self, left: usize) -> usize {
         let at = self.address();
+        self.access_at(at, left)
+    }
+
+    fn access_at(&mut self, at: Address, left: usize) -> usize {
         match self.random.below(100) {
             0..10 if left >= 2 => return self.exclusive_pair(at, left),
             10..45 => {
@@ -160,11 +188,18 @@ impl Generator<'_> {
 
     fn address(&mut self) -> Address {
         let loc = self.random.below(self.locations);
+        match self.address_of(loc) {
+            Address::Dependent(_, reg) if self.random.percent(30) => Address::Indexed(reg),
+            at => at,
+        }
+    }
+
+    /// Draws whether the address of a location has a dependency.
+    fn address_of(&mut self, loc: usize) -> Address {
         if self.loaded.is_empty() || !self.random.percent(self.dependent) {
             return Address::Fixed(loc);
         }
-        let reg = self.loaded_register();
-        if self.random.percent(70) { Address::Dependent(loc, reg) } else { Address::Indexed(reg) }
+        Address::Dependent(loc, self.loaded_register())
     }
 
     fn value(&mut self) -> Operand {
