@@ -61,6 +61,13 @@ const ENTRY_BITS: u32 = 8;
 /// The internal step that guesses that the comparison of an update fails, before its read.
 const GUESS_FAILURE: u32 = 1 << 31;
 
+/// The internal step that guesses that the comparison of an update succeeds, before its read. Its
+/// result then does not depend on its read.
+const GUESS_SUCCESS: u32 = 1 << 30;
+
+/// The internal steps that only guess.
+const GUESSES: u32 = GUESS_FAILURE | GUESS_SUCCESS;
+
 /// The largest bound on a window: entries have [`ENTRY_BITS`].
 const MAX_BOUND: u32 = (1 << ENTRY_BITS) - 1;
 
@@ -117,6 +124,9 @@ impl Arm {
             if self.may_guess_failure(shape, t, facts, entry) {
                 found(GUESS_FAILURE | entry as u32);
             }
+            if self.may_guess_success(shape, t, window, facts, entry) {
+                found(GUESS_SUCCESS | entry as u32);
+            }
             match fact.location {
                 Some(Ok(loc)) => {
                     if let Some(read) = self.may_read(shape, state, t, facts, entry, loc) {
@@ -145,16 +155,45 @@ impl Arm {
         entry: usize,
     ) -> bool {
         let fact = &facts[entry];
-        let is_comparison = matches!(
-            &shape.stmt(t, fact.pc).op,
-            Op::Update { update, .. } if facts::may_fail(update)
-        );
-        is_comparison
+        is_comparison(shape, t, fact)
             && fact.writes
             && facts[entry + 1..].iter().any(|later| {
                 later.is_store_fence
                     || fact.order.release && later.reads && later.order.acquire == Acquire::Strong
             })
+    }
+
+    /// Returns whether it matters now that the comparison of an update whose read is pending
+    /// succeeds: a later entry waits for its result, or for the value that it writes. Nothing is
+    /// fetched behind an acquire read.
+    fn may_guess_success(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        facts: &[Facts],
+        entry: usize,
+    ) -> bool {
+        let fact = &facts[entry];
+        if !is_comparison(shape, t, fact)
+            || fact.order.acquire != Acquire::None
+            || window.notes(entry).any(|note| !matches!(note, Note::NotAt(_)))
+        {
+            return false;
+        }
+        let Some(Ok(loc)) = fact.location else { return window.is_used(entry) };
+        let is_read_at = |later: usize| {
+            facts[later].reads && facts::may_be_at(shape, t, window, facts, later, loc)
+        };
+        window.is_used(entry) || (entry + 1..facts.len()).any(is_read_at)
+    }
+}
+
+/// Returns whether an entry is an update that may write nothing.
+fn is_comparison(shape: &Shape<'_>, t: ThreadId, fact: &Facts) -> bool {
+    match &shape.stmt(t, fact.pc).op {
+        Op::Update { update, .. } => facts::may_fail(update),
+        _ => false,
     }
 }
 
@@ -218,7 +257,7 @@ impl WindowRules for Arm {
                 }
                 (Note::At(loc), Some(known)) => known != Ok(loc),
                 (Note::NotAt(_) | Note::At(_), None)
-                | (Note::ReadDone(_) | Note::WritesNothing, _) => false,
+                | (Note::ReadDone(_) | Note::WritesNothing | Note::Succeeds, _) => false,
             };
             if is_wrong {
                 return Ok(Retired::WrongGuess);
@@ -231,12 +270,13 @@ impl WindowRules for Arm {
         if is_resolved {
             window.retain_notes(entry, |note| !matches!(note, Note::NotAt(_)));
         }
+        let succeeds = facts::has(window, entry, Note::Succeeds);
         match result {
             Some(Ok((Some(_), _))) if fails => Ok(Retired::WrongGuess),
+            Some(Ok((None, _))) if succeeds => Ok(Retired::WrongGuess),
             Some(Ok((Some(_), yields))) => {
-                if perform::yields_success(&shape.stmt(t, window.pc(entry)).op) {
-                    window.deliver(entry, yields, registers);
-                }
+                window.retain_notes(entry, |note| note != Note::Succeeds);
+                window.deliver(entry, yields, registers);
                 Ok(Retired::Waits)
             }
             Some(Ok((None, yields))) => {
@@ -248,6 +288,12 @@ impl WindowRules for Arm {
                 });
                 window.remove(shape, t, entry, yields, registers);
                 Ok(Retired::Gone)
+            }
+            None if succeeds => {
+                if let Some(value) = perform::result_of_success(shape, t, window, entry) {
+                    window.deliver(entry, value, registers);
+                }
+                Ok(Retired::Waits)
             }
             // The write reports the fault.
             Some(Err(_)) | None => Ok(Retired::Waits),
@@ -448,9 +494,11 @@ impl MemoryModel for Arm {
         step: u32,
         recorder: &mut dyn EventRecorder,
     ) -> Result<bool, StepFailure> {
-        if step & GUESS_FAILURE != 0 {
+        if step & GUESSES != 0 {
             let entry = (step & MAX_BOUND) as usize;
-            state.pending[t.index()].add_note(entry, Note::WritesNothing);
+            let fails = step & GUESS_FAILURE != 0;
+            let note = if fails { Note::WritesNothing } else { Note::Succeeds };
+            state.pending[t.index()].add_note(entry, note);
             return retire::retire_ready_entries(self, shape, state, t, recorder);
         }
         let (entry, guesses) = split(step);
@@ -478,7 +526,7 @@ impl MemoryModel for Arm {
         t: ThreadId,
         step: u32,
     ) -> bool {
-        step & GUESS_FAILURE == 0 && self.step_commutes(shape, state, t, split(step).0)
+        step & GUESSES == 0 && self.step_commutes(shape, state, t, split(step).0)
     }
 
     fn racing_locations(

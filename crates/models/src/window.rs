@@ -43,6 +43,8 @@ pub(crate) enum Note {
     ReadDone(Value),
     /// A guess: the access does not write, because its comparison fails.
     WritesNothing,
+    /// A guess: the comparison of the access succeeds.
+    Succeeds,
     /// A guess: the access, whose address is unknown, is to another location than this one.
     NotAt(Loc),
     /// A guess: the access, whose address is unknown, is to this location.

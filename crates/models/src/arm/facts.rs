@@ -68,7 +68,7 @@ pub(super) fn facts(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Vec<Fact
                     }
                     Note::WritesNothing => facts.writes = false,
                     Note::Failed(_) => (facts.reads, facts.writes) = (false, false),
-                    Note::NotAt(_) | Note::At(_) => {}
+                    Note::NotAt(_) | Note::At(_) | Note::Succeeds => {}
                 }
             }
             facts.holds &= facts.writes || !facts.is_update;
@@ -95,7 +95,7 @@ pub(super) fn may_be_at(
             let mut allowed = window.notes(entry).filter_map(|note| match note {
                 Note::NotAt(other) => Some(other != loc),
                 Note::At(guessed) => Some(guessed == loc),
-                Note::ReadDone(_) | Note::WritesNothing | Note::Failed(_) => None,
+                Note::ReadDone(_) | Note::WritesNothing | Note::Succeeds | Note::Failed(_) => None,
             });
             allowed.all(|allowed| allowed)
                 && shape.thread(t).footprints[facts[entry].pc.index()].contains(&loc)
@@ -137,8 +137,13 @@ pub(super) fn written_value(
         MemoryOp::Store { value, .. } if is_known(value, uses, operands) => {
             value.eval(&|reg| value_of(uses, operands, *reg)).ok()?
         }
-        // The value of a swap does not depend on what it reads.
+        // The value does not depend on what is read.
         MemoryOp::Update { update: Update::Swap { new }, .. } if is_known(new, uses, operands) => {
+            new.eval(&|reg| value_of(uses, operands, *reg)).ok()?
+        }
+        MemoryOp::Update { update: Update::Cas { new, .. }, .. }
+            if has(window, entry, Note::Succeeds) && is_known(new, uses, operands) =>
+        {
             new.eval(&|reg| value_of(uses, operands, *reg)).ok()?
         }
         MemoryOp::Update { update, .. } if fact.is_ready => {
@@ -158,8 +163,15 @@ pub(super) fn written_value(
 pub(super) fn read_value(window: &Window, entry: usize) -> Option<Value> {
     window.notes(entry).find_map(|note| match note {
         Note::ReadDone(value) => Some(value),
-        Note::WritesNothing | Note::NotAt(_) | Note::At(_) | Note::Failed(_) => None,
+        Note::WritesNothing | Note::Succeeds | Note::NotAt(_) | Note::At(_) | Note::Failed(_) => {
+            None
+        }
     })
+}
+
+/// Returns whether there is a note about an access.
+pub(super) fn has(window: &Window, entry: usize, note: Note) -> bool {
+    window.notes(entry).any(|other| other == note)
 }
 
 /// Returns the oldest entry about which there is an unresolved guess: a direction of a branch, an
@@ -171,7 +183,7 @@ pub(super) fn oldest_guess(shape: &Shape<'_>, t: ThreadId, window: &Window) -> O
     }
     let is_guess = |entry: &usize| {
         window.notes(*entry).any(|note| match note {
-            Note::WritesNothing => true,
+            Note::WritesNothing | Note::Succeeds => true,
             Note::NotAt(_) | Note::At(_) => window.location(shape, t, *entry).is_none(),
             Note::ReadDone(_) | Note::Failed(_) => false,
         })

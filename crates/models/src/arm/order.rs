@@ -109,6 +109,8 @@ impl Arm {
             window.notes(entry).any(|note| matches!(note, Note::WritesNothing | Note::At(_)));
         match perform::will_write(shape, t, window, entry, value) {
             _ if is_settled => {}
+            _ if facts::has(window, entry, Note::Succeeds) && is_held => return None,
+            _ if facts::has(window, entry, Note::Succeeds) => {}
             Some(true) if is_held => return None,
             Some(_) => {}
             None => (read.may_fail, read.must_fail) = (!is_held, is_held),

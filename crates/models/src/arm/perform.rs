@@ -8,7 +8,7 @@ use crate::event::{Event, EventKind, EventRecorder, Source};
 use crate::mutation::Mutation;
 use crate::shape::Shape;
 use crate::state::State;
-use crate::window::operands::value_of;
+use crate::window::operands::{is_known, value_of};
 use crate::window::retire::WindowRules;
 use crate::window::{Note, Window};
 use fencepost_ir::{CasResult, Fault, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Update, Value};
@@ -74,9 +74,11 @@ impl Arm {
         let guesses_failure = read.may_fail && guesses >> read.either.len() & 1 != 0;
         if is_at && is_update || read.must_fail || guesses_failure {
             window.add_note(entry, Note::WritesNothing);
+        } else if read.may_fail {
+            window.add_note(entry, Note::Succeeds);
         }
         window.add_note(entry, Note::ReadDone(value));
-        if yields_value {
+        if yields_value && !window.notes(entry).any(|note| note == Note::Succeeds) {
             window.deliver(entry, value, registers);
         }
         Ok(())
@@ -167,6 +169,32 @@ pub(super) fn update_result(
     entry: usize,
 ) -> Option<Result<(Option<Value>, Value), Fault>> {
     result_after(shape, t, window, entry, facts::read_value(window, entry)?)
+}
+
+/// Returns the result of a compare-and-swap that is guessed to succeed, if it is known: the expected
+/// value, or 1. It does not depend on the read.
+pub(super) fn result_of_success(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    entry: usize,
+) -> Option<Value> {
+    let pc = window.pc(entry);
+    let Op::Update { reg: Some(reg), update: Update::Cas { expected, result, .. }, .. } =
+        &shape.stmt(t, pc).op
+    else {
+        return None;
+    };
+    let uses = &shape.thread(t).uses[pc.index()];
+    let operands = window.operands(shape, t, entry);
+    let value = match result {
+        CasResult::Success => 1,
+        CasResult::Old if is_known(expected, uses, operands) => {
+            expected.eval(&|reg| value_of(uses, operands, *reg)).ok()?
+        }
+        CasResult::Old => return None,
+    };
+    check_limits(shape.thread(t).register_limits[reg.index()], value).ok()
 }
 
 /// Returns whether an access that reads this value will write: an update, or a load that reserves

@@ -8,7 +8,7 @@ use crate::shape::Shape;
 use fencepost_ir::{Loc, ThreadId, Value};
 
 /// The number of kinds of notes.
-const KINDS: usize = 5;
+const KINDS: usize = 6;
 
 impl Window {
     /// Packs the notes. The entries are packed before them.
@@ -22,7 +22,7 @@ impl Window {
                 writer.put(Field::for_count(KINDS), kind(note));
                 match note {
                     Note::ReadDone(value) => writer.put(self.value_field(shape, t, entry), value),
-                    Note::WritesNothing => {}
+                    Note::WritesNothing | Note::Succeeds => {}
                     Note::NotAt(loc) | Note::At(loc) => {
                         writer.put(location_field(shape), loc.0.into());
                     }
@@ -45,6 +45,7 @@ impl Window {
                 let note = match reader.get(Field::for_count(KINDS)) {
                     0 => Note::ReadDone(reader.get(self.value_field(shape, t, entry))),
                     1 => Note::WritesNothing,
+                    5 => Note::Succeeds,
                     2 => Note::NotAt(Loc(reader.get(location_field(shape)) as u32)),
                     3 => Note::At(Loc(reader.get(location_field(shape)) as u32)),
                     _ => {
@@ -68,6 +69,7 @@ fn kind(note: Note) -> Value {
     match note {
         Note::ReadDone(_) => 0,
         Note::WritesNothing => 1,
+        Note::Succeeds => 5,
         Note::NotAt(_) => 2,
         Note::At(_) => 3,
         Note::Failed(_) => 4,

@@ -103,9 +103,7 @@ impl Lowerer<'_> {
         bits: u8,
         (acquire, release): (bool, bool),
     ) {
-        // The old value of a compare-and-swap decides whether it writes, so it is never discarded.
-        let compares = matches!(update, Update::CompareAndSwap { .. });
-        let discards_value = old.number.is_none() && !compares;
+        let discards_value = old.number.is_none();
         let acquire = if acquire && !discards_value { Acquire::Strong } else { Acquire::None };
         let order = AccessOrder { acquire, release, discards_value, exclusive: false };
         let update = match update {
