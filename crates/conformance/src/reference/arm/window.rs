@@ -302,9 +302,10 @@ impl Window {
                 let is_ordered_read =
                     earlier.has_pending_read(code) && !earlier.order(code).discards_value;
                 let is_ordered_write = earlier.has_pending_write(code) && !is_read;
-                !(is_full && earlier.is_pending(code))
-                    && !(loads && is_ordered_read)
-                    && !(stores && is_ordered_write)
+                let is_ordered = (is_full && earlier.is_pending(code))
+                    || (loads && is_ordered_read)
+                    || (stores && is_ordered_write);
+                !is_ordered
             })
         })
     }
@@ -319,8 +320,9 @@ impl Window {
                 && earlier.is_update(code)
                 && earlier.writes(code);
             let is_pending = |(_, before): (&usize, &Entry)| before.is_pending(code);
-            !(is_acquire && earlier.has_pending_read(code))
-                && !(is_acquire_release && self.entries.range(..at).any(is_pending))
+            let is_waited_for = (is_acquire && earlier.has_pending_read(code))
+                || (is_acquire_release && self.entries.range(..at).any(is_pending));
+            !is_waited_for
         })
     }
 
