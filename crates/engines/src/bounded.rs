@@ -11,7 +11,7 @@
 //!
 //! Rejected: a search that reports both at once. Every engine would need a second kind of finding.
 
-use crate::engine::{Answer, Budget, Engine, Settings, Task};
+use crate::engine::{Answer, Budget, Engine, Settings, Task, refuse_exclusive_pairs};
 use crate::robust::RobustDefinition;
 use crate::verdict::{Bound, InconclusiveReason, Verdict};
 use fencepost_ir::{Expr, Op, Problem, Property, Violation};
@@ -29,6 +29,9 @@ impl Engine for Bounded {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        if let Some(answer) = refuse_exclusive_pairs(task) {
+            return answer;
+        }
         if task.problem.program.bounds.is_empty() {
             return self.0.run(task, settings, budget);
         }

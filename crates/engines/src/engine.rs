@@ -5,8 +5,9 @@ use crate::evidence::Evidence;
 use crate::growing_variable::GrowingVariable;
 use crate::outcome_runs::OutcomeRuns;
 use crate::robust::RobustDefinition;
-use crate::verdict::Verdict;
+use crate::verdict::{Findings, Unsupported, Verdict, judge};
 use fencepost_ir::{Problem, Value};
+use fencepost_models::catalog::ModelKind;
 use fencepost_models::coherence::Domain;
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::{Cancel, Exploration, Limits, Progress};
@@ -196,4 +197,28 @@ pub trait Engine: Sync {
 
     /// Computes the outcomes of a task. Does not stop at violations.
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer;
+}
+
+/// Returns the answer of an engine that cannot decide the problem.
+pub(crate) fn unsupported(reason: Unsupported) -> Answer {
+    Answer {
+        verdict: judge(Findings::unsupported(reason)),
+        others: Vec::new(),
+        statistics: Statistics::default(),
+        outcomes: BTreeSet::new(),
+        outcomes_complete: false,
+        decider: Decider::Explicit,
+        spurious_run: None,
+        growing: None,
+        runs: None,
+        abstracted_values: None,
+    }
+}
+
+/// Refuses pairs of exclusive accesses under a model that does not have them: it would not keep a
+/// pair atomic.
+pub(crate) fn refuse_exclusive_pairs(task: Task<'_>) -> Option<Answer> {
+    let is_refused =
+        task.model.kind != ModelKind::Arm && task.problem.program.has_exclusive_pairs();
+    is_refused.then(|| unsupported(Unsupported::ExclusiveAccesses))
 }

@@ -9,7 +9,9 @@
 //! Traces are shortest. If a search with partial-order reduction finds a violation, a second search
 //! without the reduction, no deeper than the first, looks for a shorter run.
 
-use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
+use crate::engine::{
+    Answer, Budget, Decider, Engine, Settings, Statistics, Task, refuse_exclusive_pairs,
+};
 use crate::evidence::Evidence;
 use crate::growing_variable::growing_variable;
 use crate::livelock::{find_livelock, supports_progress};
@@ -53,6 +55,9 @@ impl Engine for Explicit {
 /// Searches with growing bounds until the result does not depend on the bound, or the largest bound
 /// is reached.
 fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<u32>) -> Answer {
+    if let Some(answer) = refuse_exclusive_pairs(task) {
+        return answer;
+    }
     let max_bound = max_bound(task, settings);
     let first_bound = sufficient_bound(task, max_bound).unwrap_or(task.model.initial_bound());
     let mut bound = settings.fixed_buffer.unwrap_or(first_bound.min(max_bound));

@@ -13,9 +13,9 @@
 //! DIVERGENCE: runs of abstract models of buffers are followed step by step
 //! ([`crate::concretise`]). Here the steps of the two programs differ, so the run is not followed.
 
-use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
+use crate::engine::{Answer, Budget, Engine, Settings, Task, unsupported};
 use crate::explicit::Explicit;
-use crate::verdict::{Findings, InconclusiveReason, Unsupported, Verdict, judge};
+use crate::verdict::{InconclusiveReason, Unsupported, Verdict};
 use fencepost_ir::Observable;
 use fencepost_models::Reductions;
 use fencepost_models::catalog::ModelKind;
@@ -132,21 +132,6 @@ fn confirm(
     let reductions = Reductions { partial_order: false, ..settings.reductions };
     let answer = Explicit.run(task, Settings { limits, reductions, ..settings }, budget);
     answer.verdict.inconclusive().is_none().then_some(answer)
-}
-
-fn unsupported(reason: Unsupported) -> Answer {
-    Answer {
-        verdict: judge(Findings::unsupported(reason)),
-        others: Vec::new(),
-        statistics: Statistics::default(),
-        outcomes: BTreeSet::new(),
-        outcomes_complete: false,
-        decider: Decider::Explicit,
-        spurious_run: None,
-        growing: None,
-        runs: None,
-        abstracted_values: None,
-    }
 }
 
 /// Returns whether the model performs loads in order, as the abstract program requires.

@@ -150,6 +150,8 @@ pub enum Unsupported {
     NotRobust,
     /// The engine does not support this memory model.
     Model,
+    /// The program has pairs of exclusive accesses, and the memory model has none.
+    ExclusiveAccesses,
     /// The robustness check does not support programs that free records.
     Frees,
     /// The engine does not support read-side sections and grace periods.
@@ -205,6 +207,7 @@ impl Unsupported {
             | Unsupported::UnderApproximated
             | Unsupported::NotRobust
             | Unsupported::Model
+            | Unsupported::ExclusiveAccesses
             | Unsupported::Frees
             | Unsupported::GracePeriods
             | Unsupported::ValuesOfModel
@@ -224,6 +227,9 @@ impl Unsupported {
             Unsupported::UnderApproximated => "the search does not cover all behaviours",
             Unsupported::NotRobust => "not robust: only SC runs were checked, without a violation",
             Unsupported::Model => "this engine cannot decide this problem under this model",
+            Unsupported::ExclusiveAccesses => {
+                "pairs of exclusive accesses (LDXR, STXR) are supported only under the model `arm`"
+            }
             Unsupported::Frees => "robustness is not supported for programs that free records",
             Unsupported::GracePeriods => {
                 "this engine does not support RCU; use the engine `explicit`"

@@ -4,10 +4,14 @@
 //! with the four kinds of fences. This table is the only place that defines the fences; the `.fp`
 //! front end and the C litmus tests use it. The book has the table on the page "The language".
 //!
+//! Machines with ordered accesses, as ARM, use [`MemoryOrder::load_order`] and its like instead. They
+//! are the orders of the usual compilers, and the weaker one where compilers differ: an acquire load
+//! is `LDAPR`, not `LDAR`, and an update may be a pair of exclusive accesses.
+//!
 //! Direction: under-approximation of C11. A release fence orders *all* later stores, a release
 //! store of C11 only itself; an acquire fence orders *all* earlier loads.
 
-use fencepost_ir::FenceKinds;
+use fencepost_ir::{AccessOrder, Acquire, FenceKinds};
 
 /// The memory order of an access or fence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,6 +104,35 @@ impl MemoryOrder {
             MemoryOrder::AcqRel | MemoryOrder::SeqCst => (FenceKinds::RELEASE, FenceKinds::ACQUIRE),
             MemoryOrder::Full => (FenceKinds::FULL, FenceKinds::FULL),
         }
+    }
+
+    /// Returns the order of a load on machines with ordered accesses. `Full` is a matter of fences.
+    pub fn load_order(self) -> AccessOrder {
+        let acquire = match self {
+            MemoryOrder::SeqCst => Acquire::Strong,
+            MemoryOrder::Acquire | MemoryOrder::AcqRel => Acquire::Weak,
+            MemoryOrder::Relaxed | MemoryOrder::Release | MemoryOrder::Full => Acquire::None,
+        };
+        AccessOrder { acquire, ..AccessOrder::PLAIN }
+    }
+
+    /// Returns the order of a store on machines with ordered accesses.
+    pub fn store_order(self) -> AccessOrder {
+        let release = match self {
+            MemoryOrder::Release | MemoryOrder::AcqRel | MemoryOrder::SeqCst => true,
+            MemoryOrder::Relaxed | MemoryOrder::Acquire | MemoryOrder::Full => false,
+        };
+        AccessOrder { release, ..AccessOrder::PLAIN }
+    }
+
+    /// Returns the order of an update on machines with ordered accesses.
+    pub fn update_order(self) -> AccessOrder {
+        let acquire = match self.load_order().acquire {
+            Acquire::None => Acquire::None,
+            Acquire::Weak | Acquire::Strong => Acquire::Strong,
+        };
+        let order = AccessOrder { acquire, ..self.store_order() };
+        AccessOrder { exclusive: order.release && acquire != Acquire::None, ..order }
     }
 
     /// Returns the kinds of a fence with this order.

@@ -1,8 +1,9 @@
 //! The orders of accesses on machines whose loads and stores have orders, as ARM's.
 //!
 //! [`Program::orders`](crate::Program::orders) has the orders of a program by label. Models without
-//! ordered accesses use fences instead: a front end emits both, and gives the fences the label of
-//! the access. A model with ordered accesses ignores such fences.
+//! ordered accesses use fences instead: a front end emits both. The fences have the label of the
+//! access, or a label in [`Program::implied`](crate::Program::implied). A model with ordered accesses
+//! ignores such fences.
 
 /// How a load is ordered before later accesses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -25,7 +26,8 @@ pub struct AccessOrder {
     pub release: bool,
     /// Whether the access is one of a pair: a load that reserves its location, or the store that
     /// uses the reservation. No other thread writes the location between the two. A program has
-    /// such a load only on paths that lead to such a store to the same location.
+    /// such a load only on paths that lead to such a store to the same location. For an update: it
+    /// may be such a pair instead of one instruction, so it is no full fence.
     pub exclusive: bool,
     /// Whether a machine discards the value that the access loads: `LDADD` to the zero register,
     /// `STADD`. Then a fence for loads does not order the load.
@@ -33,6 +35,16 @@ pub struct AccessOrder {
 }
 
 impl AccessOrder {
+    /// Returns an order that is not stronger than either of the two.
+    pub fn weaker(self, other: AccessOrder) -> AccessOrder {
+        AccessOrder {
+            acquire: self.acquire.min(other.acquire),
+            release: self.release && other.release,
+            exclusive: self.exclusive && other.exclusive,
+            discards_value: self.discards_value || other.discards_value,
+        }
+    }
+
     /// The order of a plain access.
     pub const PLAIN: AccessOrder = AccessOrder {
         acquire: Acquire::None,

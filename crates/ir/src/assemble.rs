@@ -19,8 +19,9 @@
 //! assert_eq!(code.finish().1.len(), 3);
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::access_order::AccessOrder;
 use crate::expr::Expr;
 use crate::flow;
 use crate::ids::{Label, Loc, Pc, Reg};
@@ -352,6 +353,8 @@ pub struct Sources {
     pub places: Vec<Place>,
     /// Whether front ends mark places in the code.
     pub marks_places: bool,
+    /// The orders of accesses.
+    pub orders: BTreeMap<Label, AccessOrder>,
 }
 
 impl Sources {
@@ -360,6 +363,12 @@ impl Sources {
         let label = Label::from_index(self.labels.len());
         self.labels.push(LabelInfo { span, text: text.into(), function: function.into() });
         label
+    }
+
+    /// Notes the order of an access. If accesses share a label, all of them have the weakest order.
+    pub fn note_order(&mut self, label: Label, order: AccessOrder) {
+        let known = self.orders.entry(label).or_insert(order);
+        *known = known.weaker(order);
     }
 
     /// Adds a place for a fence at this source offset. `label` is the label of the statement that

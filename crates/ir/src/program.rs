@@ -150,6 +150,9 @@ pub struct Program {
     /// The orders of accesses, by label. A fence with one of these labels implements the order for
     /// models without ordered accesses; the other models ignore it.
     pub orders: BTreeMap<Label, AccessOrder>,
+    /// The labels of the other fences that implement orders, and of the branches that decide
+    /// between them. Models with ordered accesses ignore them.
+    pub implied: BTreeSet<Label>,
 }
 
 impl Program {
@@ -181,6 +184,14 @@ impl Program {
     /// Returns the ids of all threads, in order.
     pub fn thread_ids(&self) -> impl Iterator<Item = ThreadId> + use<> {
         (0..self.threads.len()).map(ThreadId::from_index)
+    }
+
+    /// Returns whether the program has pairs of exclusive accesses.
+    pub fn has_exclusive_pairs(&self) -> bool {
+        let is_exclusive = |label: &Label| self.orders.get(label).is_some_and(|o| o.exclusive);
+        let mut code = self.threads.iter().flat_map(|thread| &thread.code);
+        !self.orders.is_empty()
+            && code.any(|stmt| matches!(stmt.op, Op::Store { .. }) && is_exclusive(&stmt.label))
     }
 
     /// Returns the thread that runs after all others: the last thread, if it begins with

@@ -31,6 +31,7 @@ use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use crate::state::State;
 use crate::table::Bypass;
+use crate::window::drain::drain;
 use crate::window::retire::{self, Retired, WindowRules};
 use crate::window::{Mark, Note, Window};
 use facts::{Barrier, Facts};
@@ -164,8 +165,7 @@ impl Arm {
     }
 
     /// Returns whether it matters now that the comparison of an update whose read is pending
-    /// succeeds: a later entry waits for its result, or for the value that it writes. Nothing is
-    /// fetched behind an acquire read.
+    /// succeeds: a later entry waits for its result. Nothing is fetched behind an acquire read.
     fn may_guess_success(
         &self,
         shape: &Shape<'_>,
@@ -181,11 +181,7 @@ impl Arm {
         {
             return false;
         }
-        let Some(Ok(loc)) = fact.location else { return window.is_used(entry) };
-        let is_read_at = |later: usize| {
-            facts[later].reads && facts::may_be_at(shape, t, window, facts, later, loc)
-        };
-        window.is_used(entry) || (entry + 1..facts.len()).any(is_read_at)
+        window.is_used(entry)
     }
 }
 
@@ -329,6 +325,10 @@ impl MemoryModel for Arm {
         true
     }
 
+    fn has_ordered_accesses(&self) -> bool {
+        true
+    }
+
     fn is_speculating(&self, shape: &Shape<'_>, pending: &Vec<Window>, t: ThreadId) -> bool {
         facts::oldest_guess(shape, t, &pending[t.index()]).is_some()
     }
@@ -415,9 +415,7 @@ impl MemoryModel for Arm {
             earlier_pending: None,
             kind,
         };
-        let is_ignored =
-            matches!(stmt.op, Op::Drain(_)) || shape.thread(t).is_implied_fence[pc.index()];
-        if is_ignored {
+        if shape.thread(t).is_implied[pc.index()] {
             recorder.record_with(|| event(EventKind::Skip));
             return Ok(IssueResult::Done);
         }
@@ -425,6 +423,16 @@ impl MemoryModel for Arm {
         let facts = facts::facts(shape, t, window);
         if self.must_wait(window, &facts, &stmt.op) {
             return Ok(IssueResult::Blocked);
+        }
+        if let Op::Drain(address) = &stmt.op {
+            let window = &state.pending[t.index()];
+            let may_store = |loc| {
+                let is_store = |entry: usize| {
+                    facts[entry].writes && facts::may_be_at(shape, t, window, &facts, entry, loc)
+                };
+                (0..facts.len()).any(is_store)
+            };
+            return drain(self, shape, state, (t, pc), address, may_store, recorder);
         }
         if let Op::Fence(kinds) = stmt.op {
             let orders_stores = facts::barrier(kinds) == Barrier::Stores

@@ -97,6 +97,12 @@ pub trait MemoryModel: Sync {
         None
     }
 
+    /// Returns whether accesses have orders, so that fences which implement orders are ignored.
+    #[inline]
+    fn has_ordered_accesses(&self) -> bool {
+        false
+    }
+
     /// Returns whether the load of an update may be performed before an earlier branch is resolved.
     fn updates_load_early(&self) -> bool {
         false

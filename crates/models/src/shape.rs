@@ -49,9 +49,9 @@ pub struct ThreadShape {
     pub footprints: Vec<Vec<Loc>>,
     /// By program counter: the order of the access.
     pub orders: Vec<AccessOrder>,
-    /// By program counter: whether the statement is a fence that only implements the order of an
-    /// access, see [`Program::orders`].
-    pub is_implied_fence: Vec<bool>,
+    /// By program counter: whether the statement only implements the order of an access, see
+    /// [`Program::orders`] and [`Program::implied`].
+    pub is_implied: Vec<bool>,
     /// The accesses that the thread may still make, by program counter.
     pub future_accesses: FutureAccesses,
     /// The accesses that the thread may make before its next grace period, by program counter.
@@ -115,6 +115,13 @@ pub struct Shape<'p> {
 fn access_order(program: &Program, stmt: &Stmt) -> AccessOrder {
     let order = program.orders.get(&stmt.label).copied().unwrap_or_default();
     if stmt.op.access().is_some() { order } else { AccessOrder::PLAIN }
+}
+
+fn is_implied(program: &Program, stmt: &Stmt) -> bool {
+    let is_fence = matches!(stmt.op, Op::Fence(_));
+    let is_branch = matches!(stmt.op, Op::Branch { .. });
+    is_fence && program.orders.contains_key(&stmt.label)
+        || (is_fence || is_branch) && program.implied.contains(&stmt.label)
 }
 
 impl<'p> Shape<'p> {
@@ -192,11 +199,7 @@ impl<'p> Shape<'p> {
                 ),
                 footprints,
                 orders: thread.code.iter().map(|s| access_order(program, s)).collect(),
-                is_implied_fence: thread
-                    .code
-                    .iter()
-                    .map(|s| matches!(s.op, Op::Fence(_)) && program.orders.contains_key(&s.label))
-                    .collect(),
+                is_implied: thread.code.iter().map(|s| is_implied(program, s)).collect(),
                 awaited: Vec::new(),
                 may_free: Vec::new(),
                 may_wait: flow::may_wait_forever(thread),

@@ -24,6 +24,7 @@ use crate::model::{Fidelity, IssueResult, MemoryModel, RacingStep, StepFailure};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use crate::state::State;
+use crate::window::drain::drain;
 use crate::window::operands::value_of;
 use crate::window::retire::{self, Retired, WindowRules};
 use crate::window::{Mark, Window};
@@ -340,28 +341,14 @@ impl MemoryModel for Table {
                 return Ok(IssueResult::Done);
             }
             Some(MemoryOp::Drain(address)) => {
-                let uses = &shape.thread(t).uses[pc.index()];
-                if !uses.iter().all(|reg| window.is_known(*reg)) {
-                    return Ok(IssueResult::Blocked);
-                }
-                let registers = &state.registers[shape.thread(t).registers..];
-                let failure = |fault| StepFailure { fault: Some(fault), label: Some(stmt.label) };
-                let located = locate(shape, address, &|reg| registers[reg.index()]);
-                let checked = located.and_then(|loc| check_allocated(shape, &state.memory, loc));
-                if checked.is_err() && self.is_speculative(shape, t, window, window.len()) {
-                    return Ok(IssueResult::Blocked);
-                }
-                let loc = located.map_err(failure)?;
-                let waits = (0..window.len()).any(|entry| {
-                    window.access(shape, t, entry).is_some_and(|a| a.stores)
-                        && self.may_be_at(shape, t, window, entry, loc)
-                });
-                if waits {
-                    return Ok(IssueResult::Blocked);
-                }
-                checked.map_err(failure)?;
-                recorder.record_with(|| event(EventKind::Drain(loc)));
-                return Ok(IssueResult::Done);
+                let window = &state.pending[t.index()];
+                let may_store = |loc| {
+                    (0..window.len()).any(|entry| {
+                        window.access(shape, t, entry).is_some_and(|a| a.stores)
+                            && self.may_be_at(shape, t, window, entry, loc)
+                    })
+                };
+                return drain(self, shape, state, (t, pc), address, may_store, recorder);
             }
             Some(
                 MemoryOp::Load { .. }

@@ -8,6 +8,7 @@
 //! so a later assignment to the same register has no effect on it. References are positions in the
 //! window, so equivalent windows are equal.
 
+pub(crate) mod drain;
 pub(crate) mod notes;
 pub(crate) mod operands;
 pub(crate) mod retire;

@@ -28,6 +28,7 @@ use fencepost_infer::repair::{Inference, Sufficiency, Unrepairable};
 use fencepost_infer::{clause, fixpoint_inference};
 use fencepost_ir::{Atom, Placement, Problem, WrittenFences, grace_period, placement};
 use fencepost_models::ModelSpec;
+use fencepost_models::catalog::ModelKind;
 use fencepost_models::coherence::Domain;
 use fencepost_report::Paint;
 use fencepost_report::repair::{self, FencedRun, Subject};
@@ -155,7 +156,7 @@ impl<'s> Repair<'s> {
         } else {
             self.source.programs_to_repair()
         };
-        check_repairable(&problems)?;
+        check_repairable(&problems, std::slice::from_ref(&self.model))?;
         let source = &self.source;
         let fences = source.frontend().fences(source.text(), &source.request());
         if let Method::Fixpoint(Some((domain, k))) = self.repair.method
@@ -193,7 +194,13 @@ impl<'s> Repair<'s> {
 }
 
 /// Checks that changes of fences and orders have their usual effect on the programs.
-pub(super) fn check_repairable(problems: &[Problem]) -> Result<(), RepairError> {
+pub(super) fn check_repairable(
+    problems: &[Problem],
+    models: &[ModelSpec],
+) -> Result<(), RepairError> {
+    if models.iter().any(|model| model.kind == ModelKind::Arm) {
+        return Err(RepairError::Arm);
+    }
     if problems.iter().any(Problem::requires_control_points) {
         return Err(RepairError::RequiredControlPoint);
     }

@@ -33,8 +33,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::rotate_waits::rotate_waits;
 use fencepost_ir::{
-    Diagnostics, Label, LabelInfo, Observable, Op, Place, Problem, Program, Property, Span, Stmt,
-    Thread, ThreadId,
+    AccessOrder, Diagnostics, Label, LabelInfo, Observable, Op, Place, Problem, Program, Property,
+    Span, Stmt, Thread, ThreadId,
 };
 
 use super::client::START;
@@ -56,6 +56,10 @@ struct Context<'a> {
     labels: Labels<'a>,
     /// The places for fences by label, if the request asks for places.
     places: Option<BTreeMap<Label, Place>>,
+    /// The orders of accesses.
+    orders: BTreeMap<Label, AccessOrder>,
+    /// The fences and branches that implement orders.
+    implied: BTreeSet<Label>,
     /// Whether the places include accesses whose order can be changed.
     marks_orders: bool,
     diagnostics: &'a mut Diagnostics,
@@ -97,6 +101,8 @@ pub fn lower(
         layout: &layout,
         labels: Labels::new(source),
         places: request.places.then(BTreeMap::new),
+        orders: BTreeMap::new(),
+        implied: BTreeSet::new(),
         marks_orders: request.orders,
         diagnostics,
         reported: BTreeSet::new(),
@@ -279,7 +285,14 @@ impl Context<'_> {
         }
         let places =
             place::renumbered(places, |label| used[label.index()].then(|| renamed[label.index()]));
+        let keep = |label: &Label| used[label.index()].then(|| renamed[label.index()]);
+        let ordered = self.orders.iter().filter(|(_, order)| **order != AccessOrder::PLAIN);
+        let orders: BTreeMap<Label, AccessOrder> =
+            ordered.filter_map(|(label, order)| Some((keep(label)?, *order))).collect();
+        let implied: BTreeSet<Label> = self.implied.iter().filter_map(keep).collect();
         for problem in problems {
+            problem.program.orders.clone_from(&orders);
+            problem.program.implied.clone_from(&implied);
             for stmt in all_code(problem).into_iter().flatten() {
                 stmt.label = renamed[stmt.label.index()];
             }

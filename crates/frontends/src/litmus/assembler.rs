@@ -2,7 +2,7 @@
 
 use fencepost_ir::assemble::{self, Sources, Target};
 use fencepost_ir::rotate_waits::rotate_waits;
-use fencepost_ir::{Expr, FenceKinds, Label, Op, Reg, Span, Thread, Type};
+use fencepost_ir::{AccessOrder, Expr, FenceKinds, Label, Op, Reg, Span, Thread, Type};
 
 use super::error::LitmusError;
 use crate::fp::limits;
@@ -41,6 +41,12 @@ impl<'a> Assembler<'a> {
     /// Returns the label of the current source statement.
     pub fn label(&self) -> Label {
         self.label
+    }
+
+    /// Notes the order of the accesses of the current source statement. The fences of this statement
+    /// then only implement the order.
+    pub fn note_order(&mut self, order: AccessOrder) {
+        self.sources.note_order(self.label, order);
     }
 
     /// Adds a place for a fence before this source statement or, if `at_end` is set, after the code

@@ -1,7 +1,5 @@
 //! Lowers the syntax tree to a [`Test`].
 
-use std::collections::BTreeMap;
-
 use fencepost_ir::assemble::Sources;
 use fencepost_ir::{
     BinOp, Condition, Expr, Loc, Observable, Problem, Program, Quantifier, Reg, Span, Thread,
@@ -69,7 +67,7 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
         .collect();
     let sources = Sources { marks_places: places, ..Sources::default() };
     let mut threads = Vec::new();
-    let (mut orders, mut accesses) = (BTreeMap::new(), None);
+    let mut accesses = None;
     let (mut layout, sources) = match &file.body {
         Body::X86(columns) => {
             let widths = x86::lower::Widths::default();
@@ -82,8 +80,7 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
         }
         Body::AArch64(columns) => {
             let found = aarch64::targets::Accesses::default();
-            let mut context =
-                aarch64::lower::Context { source, layout, sources, orders, accesses: found };
+            let mut context = aarch64::lower::Context { source, layout, sources, accesses: found };
             for (column, names) in columns.iter().zip(&names) {
                 threads.push(aarch64::lower::lower(
                     column,
@@ -93,7 +90,7 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
                     errors,
                 ));
             }
-            (orders, accesses) = (context.orders, Some(context.accesses));
+            accesses = Some(context.accesses);
             (context.layout, context.sources)
         }
         Body::C(functions) => {
@@ -120,7 +117,7 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
         threads: threads.into_iter().collect::<Option<Vec<Thread>>>()?,
         labels: sources.labels,
         places: sources.places,
-        orders,
+        orders: sources.orders,
         ..Program::default()
     };
     wrap_arithmetic(&mut program);

@@ -43,7 +43,8 @@ impl Arm {
             }
             // A read-modify-write with acquire and release orders what is before it with what is
             // behind it.
-            if fact.writes && fact.is_update && is_acquire && fact.order.release && has_pending {
+            let is_full = is_acquire && fact.order.release && !fact.order.exclusive;
+            if fact.writes && fact.is_update && is_full && has_pending {
                 return true;
             }
             has_pending |= fact.is_pending();

@@ -324,6 +324,12 @@ impl<M: MemoryModel> Machine<'_, M> {
         recorder: &mut dyn EventRecorder,
     ) -> Result<LocalResult, StepFailure> {
         let stmt = self.shape.stmt(t, pc);
+        if let Op::Branch { then, .. } = stmt.op
+            && self.model.has_ordered_accesses()
+            && self.shape.thread(t).is_implied[pc.index()]
+        {
+            return Ok(LocalResult::Next(then));
+        }
         if !self.model.are_registers_known(state, t, &self.shape.thread(t).uses[pc.index()]) {
             return Ok(LocalResult::UnknownRegister);
         }

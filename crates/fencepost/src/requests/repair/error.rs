@@ -41,6 +41,8 @@ pub enum RepairError {
     OrdersFromScratch,
     /// The program has read-side sections or grace periods.
     GracePeriods,
+    /// Fences are not inferred for the model `arm`.
+    Arm,
 }
 
 impl fmt::Display for RepairError {
@@ -66,6 +68,10 @@ impl fmt::Display for RepairError {
             RepairError::GracePeriods => {
                 f.write_str("fences are not inferred for tests with RCU: use `fencepost check`")
             }
+            RepairError::Arm => f.write_str(
+                "fences and orders are not inferred for the model `arm` yet: use `fencepost check` \
+                 to try a repair",
+            ),
             RepairError::OrdersByFixpoint => {
                 f.write_str("the method `fixpoint` does not change memory orders; use `lazy`")
             }

@@ -120,6 +120,7 @@ impl<'p> Lowerer<'_, 'p> {
                 };
                 let marks = self.mark_order(AccessKind::Load, &[order], ("load", 0), span);
                 self.emit_order_fence(before, ("fence before", marks), span);
+                self.access_order = order.order.load_order();
                 self.emit_access(Op::Load { reg, from: at.clone() }, mode, (span, 0));
                 self.know(reg, None);
                 self.emit_order_fence(after, ("fence after", marks), span);
@@ -224,6 +225,7 @@ impl<'p> Lowerer<'_, 'p> {
                 let marks = self.mark_order(AccessKind::Store, &[order], own, span);
                 self.emit_order_fence(before, ("fence before", marks), span);
                 let op = Op::Store { to: at.clone(), value };
+                self.access_order = order.order.store_order();
                 self.emit_access(op, mode, (span, number));
                 self.emit_order_fence(after, ("fence after", marks), span);
                 if let Some((id, scalar)) = scalar {

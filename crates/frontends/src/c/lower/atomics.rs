@@ -18,7 +18,9 @@
 //!
 //! Operators that are no update (`*=`, `<<=`, ...) on an `_Atomic` object are an atomic block.
 
-use fencepost_ir::{BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update, WideOp};
+use fencepost_ir::{
+    AccessOrder, BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update, WideOp,
+};
 
 use super::access::{AccessMode, equal};
 use super::arithmetic::{Val, apply, binary, element};
@@ -185,6 +187,7 @@ impl<'p> Lowerer<'_, 'p> {
         let marks = self.mark_order(AccessKind::Update, &[order], ("update", 0), span);
         self.emit_order_fence(before, ("fence before", marks), span);
         let target = is_used.then_some(reg);
+        self.access_order = order.order.update_order();
         self.emit(Op::Update { reg: target, at: at.clone(), update: operation }, span, "update");
         self.know(reg, None);
         self.note_update(cell);
@@ -220,6 +223,7 @@ impl<'p> Lowerer<'_, 'p> {
         let marks = self.mark_order(AccessKind::Update, &[order], ("update", 0), span);
         self.emit_order_fence(before, ("fence before", marks), span);
         let target = is_used.then_some(reg);
+        self.access_order = order.order.update_order();
         let update = Update::Swap { new };
         self.emit(Op::Update { reg: target, at: at.clone(), update }, span, "update");
         self.know(reg, None);
@@ -274,6 +278,7 @@ impl<'p> Lowerer<'_, 'p> {
         let marks = self.mark_order(AccessKind::Update, &orders, ("update", 0), span);
         self.emit_order_fence(before, ("fence before", marks), span);
         let update = Update::cas(expected, new);
+        self.access_order = exchange_order(success, failure);
         self.emit(Op::Update { reg: Some(ok), at: at.clone(), update }, span, "update");
         self.know(ok, None);
         self.note_update(&cell);
@@ -317,6 +322,7 @@ impl<'p> Lowerer<'_, 'p> {
         } else {
             let marks = self.mark_order(AccessKind::Update, &orders, ("update", 0), span);
             self.emit_order_fence(before, ("fence before", marks), span);
+            self.access_order = exchange_order(success, failure);
             self.emit(update, span, "update");
             self.note_update(&cell);
             self.fence_after_exchange(holds, (after, marks), failure, span);
@@ -339,16 +345,17 @@ impl<'p> Lowerer<'_, 'p> {
         let (yes, no, done) = (self.code.target(), self.code.target(), self.code.target());
         if self.is_live() && self.check_size(span) {
             let label = self.label(span, "fence branch", 0);
+            self.pass.implied.insert(label);
             self.code.at(label, false);
             self.code.branch(holds, yes, no);
         }
         let state = self.state.clone();
         self.code.bind(yes);
-        self.emit_fence(success, "fence after", span);
+        self.emit_order_fence(success, ("fence after", false), span);
         self.jump(done, span);
         self.state = state;
         self.code.bind(no);
-        self.emit_fence(on_failure, "fence after failure", span);
+        self.emit_order_fence(on_failure, ("fence after failure", false), span);
         self.code.bind(done);
     }
 
@@ -452,4 +459,11 @@ impl<'p> Lowerer<'_, 'p> {
     pub(super) fn scalar_of(ty: &Type) -> IntType {
         scalar_type(ty).unwrap_or(POINTER)
     }
+}
+
+/// Returns the order of a compare-and-exchange. The instruction is the same if it fails.
+fn exchange_order(success: MemoryOrder, failure: MemoryOrder) -> AccessOrder {
+    let order = success.update_order();
+    let acquire = order.acquire.max(failure.update_order().acquire);
+    AccessOrder { acquire, ..order }
 }

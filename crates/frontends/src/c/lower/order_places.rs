@@ -82,6 +82,11 @@ impl Lowerer<'_, '_> {
         (kind, marks): (&'static str, bool),
         span: Span,
     ) {
+        // A full fence is part of no order of C11.
+        if kinds != FenceKinds::default() && kinds != FenceKinds::FULL {
+            let label = self.label(span, kind, 0);
+            self.pass.implied.insert(label);
+        }
         if !marks {
             self.emit_fence(kinds, kind, span);
         } else if kinds != FenceKinds::default() {

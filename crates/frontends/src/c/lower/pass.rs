@@ -7,8 +7,8 @@ use std::sync::Arc;
 use fencepost_ir::assemble::Assembler;
 use fencepost_ir::rotate_waits::rotate_waits;
 use fencepost_ir::{
-    Bound, Diagnostics, Expr, Fault, Label, Loc, Observable, Place, Problem, Program, Property,
-    Span, Thread, flow,
+    AccessOrder, Bound, Diagnostics, Expr, Fault, Label, Loc, Observable, Place, Problem, Program,
+    Property, Span, Thread, flow,
 };
 
 use super::aux;
@@ -56,6 +56,10 @@ pub(super) struct Pass<'p> {
     pub(super) mixed_orders: BTreeSet<Label>,
     /// The plain accesses.
     pub(super) plain: BTreeSet<Label>,
+    /// The orders of accesses.
+    orders: BTreeMap<Label, AccessOrder>,
+    /// The fences and branches that implement orders.
+    pub(super) implied: BTreeSet<Label>,
     /// The assertions whose failures are faults of the source.
     pub(super) faults: BTreeMap<Label, Fault>,
     /// The pointers that are freed, with their threads.
@@ -112,6 +116,8 @@ impl<'p> Pass<'p> {
             order_marks: BTreeSet::new(),
             mixed_orders: BTreeSet::new(),
             plain: BTreeSet::new(),
+            orders: BTreeMap::new(),
+            implied: BTreeSet::new(),
             faults: BTreeMap::new(),
             freed: Vec::new(),
             unknown_types: BTreeMap::new(),
@@ -169,6 +175,7 @@ impl<'p> Pass<'p> {
             objects: Vec::new(),
             end,
             result,
+            access_order: AccessOrder::PLAIN,
             sites: Vec::new(),
             conditional: 0,
             may_skip: false,
@@ -438,6 +445,13 @@ impl<'p> Pass<'p> {
         }
     }
 
+    /// Notes the order of an access. Accesses in the arguments of a macro may share a label: then
+    /// both have the weaker order.
+    pub(super) fn note_order(&mut self, label: Label, order: AccessOrder) {
+        let known = self.orders.entry(label).or_insert(order);
+        *known = known.weaker(order);
+    }
+
     /// Returns the problem.
     pub(super) fn problem(mut self, diagnostics: &mut Diagnostics) -> Problem {
         let names = self.thread_names();
@@ -535,6 +549,10 @@ impl<'p> Pass<'p> {
             (p.offset, !p.at_end, std::cmp::Reverse(p.wrap.map(|wrap| wrap.start)))
         });
         program.plain = self.plain.iter().filter_map(keep).collect();
+        let ordered = self.orders.iter().filter(|(_, order)| **order != AccessOrder::PLAIN);
+        program.orders =
+            ordered.filter_map(|(label, order)| Some((keep(label)?, *order))).collect();
+        program.implied = self.implied.iter().filter_map(keep).collect();
         let included = self.labels.included.iter();
         program.included =
             included.filter_map(|(label, file)| Some((keep(label)?, file.clone()))).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fencepost_ir::assemble::{Assembler, Target};
-use fencepost_ir::{Expr, Label, Op, Reg, Span};
+use fencepost_ir::{AccessOrder, Expr, Label, Op, Reg, Span};
 
 use super::arithmetic::Val;
 use super::effects::Writes;
@@ -108,6 +108,8 @@ pub(super) struct Lowerer<'c, 'p> {
     pub(super) unset_variables: BTreeMap<Reg, VariableKey>,
     /// The registers that say whether a variable has a value.
     pub(super) flags: BTreeMap<Reg, Reg>,
+    /// The order of the access that is emitted next.
+    pub(super) access_order: AccessOrder,
     /// The end of the thread.
     pub(super) end: Target,
     /// The register of the thread's result.
@@ -185,10 +187,14 @@ impl<'p> Lowerer<'_, 'p> {
     }
 
     pub(super) fn emit_numbered(&mut self, op: Op, span: Span, kind: &'static str, number: u32) {
+        let order = op.access().map(|_| std::mem::take(&mut self.access_order));
         if self.is_live() && self.check_size(span) {
             self.before_op(&op, span);
             self.note_pending(&op);
             let label = self.label(span, kind, number);
+            if let Some(order) = order {
+                self.pass.note_order(label, order);
+            }
             self.code.at(label, false);
             self.code.op(op);
         }

@@ -6,7 +6,9 @@
 //! an order place instead: inference may change the order. Where the order has no fence, a `skip`
 //! marks the position.
 
-use fencepost_ir::{Address, BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update, Value};
+use fencepost_ir::{
+    AccessOrder, Address, BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update, Value,
+};
 
 use super::labels::Kind;
 use super::thread::Lowerer;
@@ -21,7 +23,7 @@ impl Lowerer<'_, '_> {
         let (before, after) = place.order.load_fences().unwrap_or_default();
         let marks = self.mark_order(AccessKind::Load, place, (Kind::Load, span));
         self.emit_order_fence(before, (Kind::FenceBefore, marks), span);
-        self.emit(load, span, Kind::Load);
+        self.emit_ordered(load, place.order.load_order(), span, Kind::Load);
         self.emit_order_fence(after, (Kind::FenceAfter, marks), span);
     }
 
@@ -33,7 +35,7 @@ impl Lowerer<'_, '_> {
         let (before, after) = place.order.store_fences().unwrap_or_default();
         let marks = self.mark_order(AccessKind::Store, place, (Kind::Store, span));
         self.emit_order_fence(before, (Kind::FenceBefore, marks), span);
-        self.emit(Op::Store { to, value }, span, Kind::Store);
+        self.emit_ordered(Op::Store { to, value }, place.order.store_order(), span, Kind::Store);
         self.emit_order_fence(after, (Kind::FenceAfter, marks), span);
     }
 
@@ -52,21 +54,31 @@ impl Lowerer<'_, '_> {
             (Update::Cas { .. }, Some((_, fence))) => fence,
             _ => after,
         };
+        // The instruction is the same if it fails.
+        let order = place.order.update_order();
+        let acquire = match update {
+            Update::Cas { .. } => order.acquire.max(place.failure.update_order().acquire),
+            Update::Swap { .. } | Update::Add { .. } | Update::Bits { .. } => order.acquire,
+        };
+        let order = AccessOrder { acquire, ..order };
         let marks = self.mark_order(AccessKind::Update, place, (Kind::Update, span));
         self.emit_order_fence(before, (Kind::FenceBefore, marks), span);
         if after == on_failure || self.atomic || self.isolated {
-            self.emit(Op::Update { reg, at, update }, span, Kind::Update);
+            self.emit_ordered(Op::Update { reg, at, update }, order, span, Kind::Update);
             self.emit_order_fence(after, (Kind::FenceAfter, marks), span);
             return;
         }
         let (reg, update, succeeds) = self.with_success(place.ty.ty, reg, update, span);
-        self.emit(Op::Update { reg: Some(reg), at, update }, span, Kind::Update);
+        let update = Op::Update { reg: Some(reg), at, update };
+        self.emit_ordered(update, order, span, Kind::Update);
         // The fences of orders are those of an acquire or nothing, so one of the two is nothing.
         let (fenced, done) = (self.code.target(), self.code.target());
         let (then, otherwise) = match after == FenceKinds::default() {
             true => (done, fenced),
             false => (fenced, done),
         };
+        let branch = self.label(span, Kind::FenceBranch);
+        self.context.implied.insert(branch);
         self.emit_branch_of(succeeds, then, otherwise, span, Kind::FenceBranch);
         self.code.bind(fenced);
         self.emit_order_fence(after.union(on_failure), (Kind::FenceAfter, false), span);
@@ -107,6 +119,14 @@ impl Lowerer<'_, '_> {
         }
     }
 
+    /// Emits an access with its order.
+    fn emit_ordered(&mut self, op: Op, order: AccessOrder, span: Span, kind: Kind) {
+        let label = self.label(span, kind);
+        let known = self.context.orders.entry(label).or_insert(order);
+        *known = known.weaker(order);
+        self.emit(op, span, kind);
+    }
+
     /// Emits a fence of an order. Without kinds, marks its position if the access has an order place.
     fn emit_order_fence(&mut self, kinds: FenceKinds, (kind, marks): (Kind, bool), span: Span) {
         // Isolated code and atomic blocks access memory directly.
@@ -114,6 +134,8 @@ impl Lowerer<'_, '_> {
             return;
         }
         if kinds != FenceKinds::default() {
+            let label = self.label(span, kind);
+            self.context.implied.insert(label);
             self.emit(Op::Fence(kinds), span, kind);
         } else if marks && self.check_size(span) {
             let label = self.label(span, kind);

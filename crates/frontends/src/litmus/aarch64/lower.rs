@@ -18,9 +18,7 @@ mod operands;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::assemble::{Sources, Target};
-use fencepost_ir::{
-    AccessOrder, BinOp, Expr, FenceKinds, Label, Op, Reg, Span, Thread, UnOp, Value,
-};
+use fencepost_ir::{BinOp, Expr, FenceKinds, Label, Op, Reg, Span, Thread, UnOp, Value};
 
 use super::super::assembler::Assembler;
 use super::super::ast::{Constant, Init, StateVar};
@@ -41,7 +39,6 @@ pub(in super::super) struct Context<'a> {
     pub(in super::super) source: &'a str,
     pub(in super::super) layout: Layout,
     pub(in super::super) sources: Sources,
-    pub(in super::super) orders: BTreeMap<Label, AccessOrder>,
     pub(in super::super) accesses: Accesses,
 }
 
@@ -54,7 +51,7 @@ pub(in super::super) fn lower(
     context: &mut Context<'_>,
     errors: &mut Errors,
 ) -> Option<Thread> {
-    let Context { source, layout, sources, orders, accesses } = context;
+    let Context { source, layout, sources, accesses } = context;
     errors.begin_thread();
     let mut asm = Assembler::new(&format!("P{}", column.thread), sources);
     let flags = column.instructions().flat_map(|instruction| match &instruction.operation {
@@ -69,7 +66,6 @@ pub(in super::super) fn lower(
         asm,
         source,
         layout,
-        orders,
         accesses,
         flags,
         classes: BTreeMap::new(),
@@ -106,7 +102,6 @@ struct Lowerer<'a> {
     asm: Assembler<'a>,
     source: &'a str,
     layout: &'a mut Layout,
-    orders: &'a mut BTreeMap<Label, AccessOrder>,
     accesses: &'a mut Accesses,
     /// The flags that an instruction of the thread reads.
     flags: BTreeSet<Flag>,

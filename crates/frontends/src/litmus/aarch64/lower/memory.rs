@@ -132,7 +132,7 @@ impl Lowerer<'_> {
         let label = self.asm.label();
         self.accesses.bits.insert(label, bits);
         if order != AccessOrder::PLAIN {
-            self.orders.insert(label, order);
+            self.asm.note_order(order);
         }
         let memory_order = match (order.acquire, order.release) {
             (Acquire::None, false) => MemoryOrder::Relaxed,

@@ -1,6 +1,6 @@
 //! Lowers calls, by the table in [`super::super::functions`].
 
-use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Reg, Span, UnOp, Update};
+use fencepost_ir::{AccessOrder, Address, BinOp, Expr, FenceKinds, Op, Reg, Span, UnOp, Update};
 
 use super::super::super::error::LitmusError;
 use super::super::super::wrap::{WRAP_64, in_64_bits, negated_in_64_bits};
@@ -118,6 +118,7 @@ impl Lowerer<'_> {
                 let from = self.location_argument(argument_kind, &call.arguments[0])?;
                 let reg = self.destination_register(result_use, span)?;
                 self.mark_access_source(result_use, span);
+                self.note_order(call.order, MemoryOrder::load_order);
                 self.emit_with_fences(around, Op::Load { reg, from });
                 Ok(Some(Expr::Var(reg)))
             }
@@ -127,6 +128,7 @@ impl Lowerer<'_> {
                 let to = self.location_argument(argument_kind, &call.arguments[0])?;
                 let value = self.value(&call.arguments[1])?;
                 self.mark_access_source(result_use, span);
+                self.note_order(call.order, MemoryOrder::store_order);
                 self.emit_with_fences(around, Op::Store { to, value });
                 Ok(None)
             }
@@ -135,6 +137,7 @@ impl Lowerer<'_> {
                     call.order.store_fences().ok_or_else(|| call.invalid_order("store"))?;
                 let to = self.pointee(&call.arguments[0])?;
                 self.mark_access_source(result_use, span);
+                self.note_order(call.order, MemoryOrder::store_order);
                 self.emit_with_fences(around, Op::Store { to, value: Expr::Const(0) });
                 Ok(None)
             }
@@ -164,6 +167,7 @@ impl Lowerer<'_> {
                 let reg = self.destination_register(result_use, span)?;
                 self.mark_access_source(result_use, span);
                 let update = Update::cas(Expr::Const(0), Expr::Const(1));
+                self.note_order(call.order, MemoryOrder::update_order);
                 self.emit_with_fences(
                     call.order.update_fences(),
                     Op::Update { reg: Some(reg), at, update },
@@ -181,6 +185,14 @@ impl Lowerer<'_> {
         match argument_kind {
             LocationArgument::Address => self.pointee(argument),
             LocationArgument::Lvalue => self.lvalue(argument),
+        }
+    }
+
+    /// Notes the order of the accesses of the current source statement. The fences of `Full` are
+    /// fences on every machine.
+    pub(super) fn note_order(&mut self, order: MemoryOrder, of: fn(MemoryOrder) -> AccessOrder) {
+        if order != MemoryOrder::Full {
+            self.asm.note_order(of(order));
         }
     }
 
@@ -242,6 +254,7 @@ impl Lowerer<'_> {
             }
         };
         self.mark_access_source(result_use, call.span);
+        self.note_order(call.order, MemoryOrder::update_order);
         self.emit_with_fences(call.order.update_fences(), Op::Update { reg, at, update });
         let Some(old) = reg else { return Ok(None) };
         let old = Expr::Var(old);

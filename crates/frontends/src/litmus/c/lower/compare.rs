@@ -46,6 +46,7 @@ impl Lowerer<'_> {
         let again = self.asm.target();
         self.asm.bind(again);
         let update = Update::cas(Expr::Const(0), Expr::Const(1));
+        self.note_order(MemoryOrder::Acquire, MemoryOrder::update_order);
         self.emit_access(Op::Update { reg: Some(ok), at, update });
         self.asm.jump_unless(Expr::Var(ok), again);
         self.asm.emit(Op::Fence(FenceKinds::ACQUIRE));
@@ -110,6 +111,7 @@ impl Lowerer<'_> {
     ) -> Result<(), LitmusError> {
         let ok = self.temporary(call.span)?;
         let (before, after) = call.order.update_fences();
+        self.note_order(call.order, MemoryOrder::update_order);
         let (again, done) = (self.asm.target(), self.asm.target());
         self.asm.bind(again);
         self.emit_access(Op::Load { reg: found, from: at.clone() });
@@ -177,6 +179,7 @@ impl Lowerer<'_> {
         let (before, after) = call.order.update_fences();
         if used_once && always_fences {
             self.mark_access_source(result_use, call.span);
+            self.note_order(call.order, MemoryOrder::update_order);
             self.emit_fence(before);
             let update = Update::cas(expected, new);
             let reg = (result_use != ResultUse::Discarded).then_some(ok);
@@ -187,6 +190,7 @@ impl Lowerer<'_> {
         let found = self.temporary(call.span)?;
         self.mark_access_source(result_use, call.span);
         if always_fences {
+            self.note_order(call.order, MemoryOrder::update_order);
             self.emit_fence(before);
             let expected = expected.clone();
             let update = Update::Cas { expected, new, result: CasResult::Old };
