@@ -2,8 +2,7 @@
 //!
 //! The payloads of [`Verdict`] have private fields, so only this module can create a verdict.
 //! [`judge`] reaches a verdict from the findings of an engine. [`Verdict::weakened`] makes a
-//! verdict inconclusive. [`Verdict::with_shorter`] replaces the run of a violation by a shorter
-//! one.
+//! verdict inconclusive. [`Verdict::with_shorter`] gives a violation a shorter run.
 
 use crate::evidence::{ClaimWithRun, Evidence, Witness};
 use fencepost_ir::Problem;
@@ -166,8 +165,7 @@ pub enum Unsupported {
     ValuesOfModel,
     /// The engine does not check `property progress` under this model.
     Progress,
-    /// The engine checks SC runs, and an invariant relates control points to memory: a thread may
-    /// arrive at a control point while its stores are pending.
+    /// Only SC runs are checked, and an invariant relates control points to memory.
     ControlPoints,
     /// The program is too large if its loops are unrolled this often.
     TooManyIterations,
@@ -183,8 +181,7 @@ pub enum Unsupported {
     Unrolled(u32),
     /// An external tool reached no end of a run, so it may not have explored anything.
     NoEndReached,
-    /// An external tool reports a violation or a witness, and our search reached a limit before it
-    /// found a run.
+    /// An external tool reports a run that our search does not find within its limits.
     Unconfirmed,
     /// An external tool did not answer. The reason is reported where the tool runs.
     Tool,
@@ -227,9 +224,7 @@ impl Unsupported {
             Unsupported::UnderApproximated => "the search does not cover all behaviours",
             Unsupported::NotRobust => "not robust: only SC runs were checked, without a violation",
             Unsupported::Model => "this engine cannot decide this problem under this model",
-            Unsupported::ExclusiveAccesses => {
-                "pairs of exclusive accesses (LDXR, STXR) are supported only under the model `arm`"
-            }
+            Unsupported::ExclusiveAccesses => "LDXR and STXR require the model `arm`",
             Unsupported::Frees => "robustness is not supported for programs that free records",
             Unsupported::GracePeriods => {
                 "this engine does not support RCU; use the engine `explicit`"

@@ -15,14 +15,18 @@
 //! - `facts`: what is pending in a window.
 //! - `fetch`: which statements a thread may fetch.
 //! - `order`: which reads and writes may be performed.
-//! - `perform`: performing them.
+//! - `guess`: guesses about comparisons.
+//! - `perform`: performing reads and writes.
+//! - `settle`: what happens as soon as possible, without a step of its own.
 //! - `commute`: which of them may be performed at once, without loss of behaviour.
 
 mod commute;
 mod facts;
 mod fetch;
+mod guess;
 mod order;
 mod perform;
+mod settle;
 
 use crate::bits::{Field, Reader, Writer};
 use crate::event::{Event, EventKind, EventRecorder};
@@ -32,10 +36,10 @@ use crate::shape::Shape;
 use crate::state::State;
 use crate::table::Bypass;
 use crate::window::drain::drain;
-use crate::window::retire::{self, Retired, WindowRules};
+use crate::window::retire::{self, WindowRules};
 use crate::window::{Mark, Note, Window};
 use facts::{Barrier, Facts};
-use fencepost_ir::{Access, Acquire, FenceKinds, Loc, Op, Pc, Reg, ThreadId};
+use fencepost_ir::{Access, Loc, Op, Pc, Reg, ThreadId};
 
 /// The model of ARMv8-A.
 #[derive(Clone, Copy, Debug)]
@@ -145,156 +149,9 @@ impl Arm {
     }
 }
 
-impl Arm {
-    /// Returns whether it matters now that an update whose read is pending writes nothing: a later
-    /// entry waits for its write.
-    fn may_guess_failure(
-        &self,
-        shape: &Shape<'_>,
-        t: ThreadId,
-        facts: &[Facts],
-        entry: usize,
-    ) -> bool {
-        let fact = &facts[entry];
-        is_comparison(shape, t, fact)
-            && fact.writes
-            && facts[entry + 1..].iter().any(|later| {
-                later.is_store_fence
-                    || fact.order.release && later.reads && later.order.acquire == Acquire::Strong
-            })
-    }
-
-    /// Returns whether it matters now that the comparison of an update whose read is pending
-    /// succeeds: a later entry waits for its result. Nothing is fetched behind an acquire read.
-    fn may_guess_success(
-        &self,
-        shape: &Shape<'_>,
-        t: ThreadId,
-        window: &Window,
-        facts: &[Facts],
-        entry: usize,
-    ) -> bool {
-        let fact = &facts[entry];
-        if !is_comparison(shape, t, fact)
-            || fact.order.acquire != Acquire::None
-            || window.notes(entry).any(|note| !matches!(note, Note::NotAt(_)))
-        {
-            return false;
-        }
-        window.is_used(entry)
-    }
-}
-
-/// Returns whether an entry is an update that may write nothing.
-fn is_comparison(shape: &Shape<'_>, t: ThreadId, fact: &Facts) -> bool {
-    match &shape.stmt(t, fact.pc).op {
-        Op::Update { update, .. } => facts::may_fail(update),
-        _ => false,
-    }
-}
-
 /// Splits an internal step into its entry and its guesses.
 fn split(step: u32) -> (usize, u32) {
     ((step & MAX_BOUND) as usize, step >> ENTRY_BITS)
-}
-
-impl WindowRules for Arm {
-    fn mutated(&self) -> Mutated {
-        self.mutated
-    }
-
-    fn is_speculative(
-        &self,
-        shape: &Shape<'_>,
-        t: ThreadId,
-        window: &Window,
-        entry: usize,
-    ) -> bool {
-        facts::oldest_guess(shape, t, window).is_some_and(|guess| guess < entry)
-            && !self.mutated.is(Mutation::SpeculativeFailuresCount)
-    }
-
-    fn fence_still_orders(
-        &self,
-        shape: &Shape<'_>,
-        t: ThreadId,
-        window: &Window,
-        fence: usize,
-        _: FenceKinds,
-    ) -> bool {
-        // Only fences that order stores with stores are in a window.
-        facts::facts(shape, t, window)[..fence].iter().any(|earlier| earlier.writes)
-    }
-
-    /// Checks the guesses about an access, and completes an update whose comparison fails.
-    fn settle_access(
-        &self,
-        shape: &Shape<'_>,
-        state: &mut State<Vec<Window>>,
-        t: ThreadId,
-        entry: usize,
-        recorder: &mut dyn EventRecorder,
-    ) -> Result<Retired, StepFailure> {
-        let window = &state.pending[t.index()];
-        if !window.has_notes() {
-            return Ok(Retired::Waits);
-        }
-        let location = window.location(shape, t, entry);
-        let mut is_resolved = false;
-        for note in window.notes(entry) {
-            let is_wrong = match (note, location) {
-                (Note::Failed(fault), _) => {
-                    let fault = Some(fault);
-                    return retire::fail_unless_speculative(self, shape, t, window, entry, fault);
-                }
-                (Note::NotAt(loc), Some(known)) => {
-                    is_resolved = true;
-                    known == Ok(loc)
-                }
-                (Note::At(loc), Some(known)) => known != Ok(loc),
-                (Note::NotAt(_) | Note::At(_), None)
-                | (Note::ReadDone(_) | Note::WritesNothing | Note::Succeeds, _) => false,
-            };
-            if is_wrong {
-                return Ok(Retired::WrongGuess);
-            }
-        }
-        let result = perform::update_result(shape, t, window, entry);
-        let fails = window.notes(entry).any(|note| note == Note::WritesNothing);
-        let registers = &mut state.registers[shape.thread(t).registers..];
-        let window = &mut state.pending[t.index()];
-        if is_resolved {
-            window.retain_notes(entry, |note| !matches!(note, Note::NotAt(_)));
-        }
-        let succeeds = facts::has(window, entry, Note::Succeeds);
-        match result {
-            Some(Ok((Some(_), _))) if fails => Ok(Retired::WrongGuess),
-            Some(Ok((None, _))) if succeeds => Ok(Retired::WrongGuess),
-            Some(Ok((Some(_), yields))) => {
-                window.retain_notes(entry, |note| note != Note::Succeeds);
-                window.deliver(entry, yields, registers);
-                Ok(Retired::Waits)
-            }
-            Some(Ok((None, yields))) => {
-                recorder.record_with(|| {
-                    let old = facts::read_value(window, entry).unwrap_or_default();
-                    let loc = location.and_then(Result::ok).expect("the read is performed");
-                    let kind = EventKind::Update { loc, old, new: None };
-                    perform::event(shape, t, window, entry, kind)
-                });
-                window.remove(shape, t, entry, yields, registers);
-                Ok(Retired::Gone)
-            }
-            None if succeeds => {
-                if let Some(value) = perform::result_of_success(shape, t, window, entry) {
-                    window.deliver(entry, value, registers);
-                }
-                Ok(Retired::Waits)
-            }
-            // The write reports the fault.
-            Some(Err(_)) | None => Ok(Retired::Waits),
-        }
-    }
 }
 
 impl MemoryModel for Arm {

@@ -171,8 +171,8 @@ pub(super) fn update_result(
     result_after(shape, t, window, entry, facts::read_value(window, entry)?)
 }
 
-/// Returns the result of a compare-and-swap that is guessed to succeed, if it is known: the expected
-/// value, or 1. It does not depend on the read.
+/// Returns the result of a compare-and-swap that is guessed to succeed, if its expected value is
+/// known: that value, or 1. It does not depend on the read.
 pub(super) fn result_of_success(
     shape: &Shape<'_>,
     t: ThreadId,
@@ -188,11 +188,9 @@ pub(super) fn result_of_success(
     let uses = &shape.thread(t).uses[pc.index()];
     let operands = window.operands(shape, t, entry);
     let value = match result {
+        _ if !is_known(expected, uses, operands) => return None,
         CasResult::Success => 1,
-        CasResult::Old if is_known(expected, uses, operands) => {
-            expected.eval(&|reg| value_of(uses, operands, *reg)).ok()?
-        }
-        CasResult::Old => return None,
+        CasResult::Old => expected.eval(&|reg| value_of(uses, operands, *reg)).ok()?,
     };
     check_limits(shape.thread(t).register_limits[reg.index()], value).ok()
 }

@@ -55,7 +55,7 @@ pub(super) enum Kind {
 pub(super) struct Pair {
     /// The read.
     pub(super) read: usize,
-    /// Whether both are one read-modify-write, not an exclusive pair.
+    /// Whether both are one read-modify-write, not an exclusive pair, which it may be in C.
     pub(super) is_update: bool,
     /// Whether the value of the read decides the value of the write, without registers.
     pub(super) decides_value: bool,
@@ -231,6 +231,9 @@ impl PartialRun<'_> {
                 return values[loc.index()].iter().map(with).collect();
             }
             Op::Fence(kinds) => self.fence(stmt.label, *kinds),
+            Op::Branch { then, .. } if self.program.implied.contains(&stmt.label) => {
+                self.pc = *then
+            }
             Op::Branch { cond, then, otherwise } => {
                 self.ctrl |= self.sources(cond);
                 self.pc = if self.eval(cond)? != 0 { *then } else { *otherwise };
@@ -257,9 +260,9 @@ impl PartialRun<'_> {
         self.program.orders.get(&label).copied().unwrap_or(AccessOrder::PLAIN)
     }
 
-    /// Adds a fence. A fence with the label of an ordered access is for other models.
+    /// Adds a fence. A fence that implements the order of an access is for other models.
     fn fence(&mut self, label: Label, kinds: FenceKinds) {
-        if self.program.orders.contains_key(&label) {
+        if self.program.orders.contains_key(&label) || self.program.implied.contains(&label) {
             return;
         }
         let barriers = [
@@ -283,7 +286,7 @@ impl PartialRun<'_> {
         let order = self.order(stmt.label);
         let kind = Kind::Read { acquire: order.acquire, discarded: order.discards_value };
         let read = self.push(kind, from, loc, value, 0)?;
-        if order.exclusive {
+        if order.exclusive && matches!(stmt.op, Op::Load { .. }) {
             self.reservation = Some(read);
         }
         Ok(read)
@@ -318,14 +321,22 @@ impl PartialRun<'_> {
         let mut next = self.clone();
         let read = next.read(stmt, at, loc, old)?;
         let mut result = (old, 1 << read);
+        // The reads that decide whether the update writes.
+        let mut condition = 0;
         let (new, data, decides_value) = match update {
             Update::Cas { expected, new, result: yields } => {
-                let data = self.sources(expected) | self.sources(new);
+                condition = self.sources(expected);
                 let equal = old == self.eval(expected)?;
-                if *yields == CasResult::Success {
-                    result = (Value::from(equal), 1 << read | self.sources(expected));
-                }
-                (equal.then_some(self.eval(new)?), data, true)
+                let value = match yields {
+                    CasResult::Success => Value::from(equal),
+                    CasResult::Old => old,
+                };
+                result = match (equal, yields) {
+                    (true, _) => (value, condition),
+                    (false, CasResult::Old) => (value, 1 << read),
+                    (false, CasResult::Success) => (value, 1 << read | condition),
+                };
+                (equal.then_some(self.eval(new)?), self.sources(new), true)
             }
             Update::Swap { new } => (Some(self.eval(new)?), self.sources(new), false),
             Update::Add { by, wrap } => {
@@ -345,9 +356,11 @@ impl PartialRun<'_> {
         };
         if let Some(new) = new {
             let new = self.in_range(&self.program.location(loc).ty, new)?;
-            let pair = Some(Pair { read, is_update: true, decides_value });
-            let release = self.order(stmt.label).release;
-            next.push(Kind::Write { release, pair }, at, loc, new, data)?;
+            let order = self.order(stmt.label);
+            let pair = Some(Pair { read, is_update: !order.exclusive, decides_value });
+            let release = order.release;
+            let write = next.push(Kind::Write { release, pair }, at, loc, new, data)?;
+            next.events[write].ctrl |= condition;
         }
         if let Some(reg) = reg {
             next.set(reg, result.0, result.1)?;

@@ -146,8 +146,7 @@ impl Entry {
             Op::Store { value, .. } => self.value(value),
             Op::Update { update, .. } => match update {
                 Update::Swap { new } => self.value(new),
-                Update::Cas { expected, new, .. } => {
-                    self.value(expected)?.ok()?;
+                Update::Cas { new, .. } => {
                     self.read?;
                     self.value(new)
                 }
@@ -173,6 +172,13 @@ impl Entry {
             Op::Assign { expr, .. } => self.value(expr),
             Op::Load { .. } => self.read.map(Ok),
             Op::Update { update: Update::Cas { expected, result, .. }, .. } => {
+                if self.guess == Some(true) {
+                    let expected = self.value(expected)?;
+                    return Some(match result {
+                        CasResult::Old => expected,
+                        CasResult::Success => expected.map(|_| 1),
+                    });
+                }
                 let old = self.read?;
                 match result {
                     CasResult::Old => Some(Ok(old)),

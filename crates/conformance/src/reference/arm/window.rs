@@ -70,6 +70,10 @@ impl Window {
             Op::Skip | Op::Leave => vec![Some(skipped())],
             // Such a fence is for models without ordered accesses.
             Op::Fence(_) if code.program.orders.contains_key(&stmt.label) => vec![Some(skipped())],
+            Op::Fence(_) if code.program.implied.contains(&stmt.label) => vec![Some(skipped())],
+            Op::Branch { then, .. } if code.program.implied.contains(&stmt.label) => {
+                vec![Some(Window { pc: *then, ..self.clone() })]
+            }
             Op::Choose { reg, lo, hi } => {
                 let with = |value: Value| {
                     check_register_range(code.program, code.thread, *reg, value).ok()?;
@@ -267,6 +271,7 @@ impl Window {
         };
         !earlier.any(|(_, earlier)| blocks(earlier))
             && !entry.has_pending_read(code)
+            && (entry.guess.is_none() || entry.truth(code).is_some())
             && self.is_past_fences(code, key, false)
             && self.is_past_acquires(code, key)
     }
@@ -317,6 +322,7 @@ impl Window {
             let is_acquire = earlier.order(code).acquire != Acquire::None;
             let is_acquire_release = is_acquire
                 && earlier.order(code).release
+                && !earlier.order(code).exclusive
                 && earlier.is_update(code)
                 && earlier.writes(code);
             let is_pending = |(_, before): (&usize, &Entry)| before.is_pending(code);

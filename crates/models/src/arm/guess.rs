@@ -1,0 +1,55 @@
+//! Guesses whether a comparison succeeds, before its read is performed.
+
+use super::Arm;
+use super::facts::{self, Facts};
+use crate::shape::Shape;
+use crate::window::{Note, Window};
+use fencepost_ir::{Acquire, Op, ThreadId};
+
+impl Arm {
+    /// Returns whether it matters now that an update whose read is pending writes nothing: a later
+    /// entry waits for its write.
+    pub(super) fn may_guess_failure(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        facts: &[Facts],
+        entry: usize,
+    ) -> bool {
+        let fact = &facts[entry];
+        is_comparison(shape, t, fact)
+            && fact.writes
+            && facts[entry + 1..].iter().any(|later| {
+                later.is_store_fence
+                    || fact.order.release && later.reads && later.order.acquire == Acquire::Strong
+            })
+    }
+
+    /// Returns whether it matters now that the comparison of an update whose read is pending
+    /// succeeds: a later entry waits for its result. Nothing is fetched behind an acquire read.
+    pub(super) fn may_guess_success(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        facts: &[Facts],
+        entry: usize,
+    ) -> bool {
+        let fact = &facts[entry];
+        if !is_comparison(shape, t, fact)
+            || fact.order.acquire != Acquire::None
+            || window.notes(entry).any(|note| !matches!(note, Note::NotAt(_)))
+        {
+            return false;
+        }
+        window.is_used(entry)
+    }
+}
+
+/// Returns whether an entry is an update that may write nothing.
+fn is_comparison(shape: &Shape<'_>, t: ThreadId, fact: &Facts) -> bool {
+    match &shape.stmt(t, fact.pc).op {
+        Op::Update { update, .. } => facts::may_fail(update),
+        _ => false,
+    }
+}

@@ -1,0 +1,112 @@
+//! What happens to the entries of a window as soon as possible: the guesses about accesses are
+//! checked, and an update whose comparison fails is complete.
+
+use super::Arm;
+use super::{facts, perform};
+use crate::event::{EventKind, EventRecorder};
+use crate::model::StepFailure;
+use crate::mutation::{Mutated, Mutation};
+use crate::shape::Shape;
+use crate::state::State;
+use crate::window::retire::{self, Retired, WindowRules};
+use crate::window::{Note, Window};
+use fencepost_ir::{FenceKinds, ThreadId};
+
+impl WindowRules for Arm {
+    fn mutated(&self) -> Mutated {
+        self.mutated
+    }
+
+    fn is_speculative(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        entry: usize,
+    ) -> bool {
+        facts::oldest_guess(shape, t, window).is_some_and(|guess| guess < entry)
+            && !self.mutated.is(Mutation::SpeculativeFailuresCount)
+    }
+
+    fn fence_still_orders(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        fence: usize,
+        _: FenceKinds,
+    ) -> bool {
+        // Only fences that order stores with stores are in a window.
+        facts::facts(shape, t, window)[..fence].iter().any(|earlier| earlier.writes)
+    }
+
+    /// Checks the guesses about an access, and completes an update whose comparison fails.
+    fn settle_access(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        entry: usize,
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<Retired, StepFailure> {
+        let window = &state.pending[t.index()];
+        if !window.has_notes() {
+            return Ok(Retired::Waits);
+        }
+        let location = window.location(shape, t, entry);
+        let mut is_resolved = false;
+        for note in window.notes(entry) {
+            let is_wrong = match (note, location) {
+                (Note::Failed(fault), _) => {
+                    let fault = Some(fault);
+                    return retire::fail_unless_speculative(self, shape, t, window, entry, fault);
+                }
+                (Note::NotAt(loc), Some(known)) => {
+                    is_resolved = true;
+                    known == Ok(loc)
+                }
+                (Note::At(loc), Some(known)) => known != Ok(loc),
+                (Note::NotAt(_) | Note::At(_), None)
+                | (Note::ReadDone(_) | Note::WritesNothing | Note::Succeeds, _) => false,
+            };
+            if is_wrong {
+                return Ok(Retired::WrongGuess);
+            }
+        }
+        let result = perform::update_result(shape, t, window, entry);
+        let fails = window.notes(entry).any(|note| note == Note::WritesNothing);
+        let registers = &mut state.registers[shape.thread(t).registers..];
+        let window = &mut state.pending[t.index()];
+        if is_resolved {
+            window.retain_notes(entry, |note| !matches!(note, Note::NotAt(_)));
+        }
+        let succeeds = facts::has(window, entry, Note::Succeeds);
+        match result {
+            Some(Ok((Some(_), _))) if fails => Ok(Retired::WrongGuess),
+            Some(Ok((None, _))) if succeeds => Ok(Retired::WrongGuess),
+            Some(Ok((Some(_), yields))) => {
+                window.retain_notes(entry, |note| note != Note::Succeeds);
+                window.deliver(entry, yields, registers);
+                Ok(Retired::Waits)
+            }
+            Some(Ok((None, yields))) => {
+                recorder.record_with(|| {
+                    let old = facts::read_value(window, entry).unwrap_or_default();
+                    let loc = location.and_then(Result::ok).expect("the read is performed");
+                    let kind = EventKind::Update { loc, old, new: None };
+                    perform::event(shape, t, window, entry, kind)
+                });
+                window.remove(shape, t, entry, yields, registers);
+                Ok(Retired::Gone)
+            }
+            None if succeeds => {
+                if let Some(value) = perform::result_of_success(shape, t, window, entry) {
+                    window.deliver(entry, value, registers);
+                }
+                Ok(Retired::Waits)
+            }
+            // The write reports the fault.
+            Some(Err(_)) | None => Ok(Retired::Waits),
+        }
+    }
+}
