@@ -8,11 +8,14 @@
 //! `FENCEPOST_SEEDS=from..to` selects other random programs.
 
 use crate::common::{outcomes, report_comparisons, seeds, settings};
+use crate::mutations;
 use fencepost_conformance::axiomatic::{self, Unsupported};
 use fencepost_conformance::reference;
 use fencepost_ir::{Problem, Value};
-use fencepost_models::ModelSpec;
-use fencepost_testkit::programs::{ArmProgram, arm, shrink_arm};
+use fencepost_models::arm::Arm;
+use fencepost_models::mutation::{Mutated, Mutation};
+use fencepost_models::{ModelSpec, Reductions};
+use fencepost_testkit::programs::{ArmProgram, Profile, arm, program, shrink_arm};
 use std::collections::BTreeSet;
 
 /// The usual number of random programs.
@@ -294,6 +297,19 @@ const CLASSICS: &[(&str, &str, &str, bool)] = &[
         "p0.r1=0 p0.r2=0 p1.r0=0",
         true,
     ),
+    (
+        // The result of a compare-and-swap that succeeds does not depend on its read.
+        "MP+dmb+cas-addr",
+        "str x 1; dmb; str y 1 | cas r0 y 1 2; ldr r1 x+r0",
+        "p1.r0=1 p1.r1=0",
+        true,
+    ),
+    (
+        "MP+dmb+failed-cas-addr",
+        "str x 1; dmb; str y 1 | cas r0 y 0 2; ldr r1 x+r0",
+        "p1.r0=1 p1.r1=0",
+        false,
+    ),
 ];
 
 /// Returns whether an outcome has these values of observables.
@@ -319,6 +335,57 @@ fn classic_litmus_tests_have_the_known_answers() {
             assert_eq!(compare(&program), Ok(true), "{name}: {source}");
         }
     }
+}
+
+#[test]
+fn every_mutation_of_arm_is_detected() {
+    let programs: Vec<(Problem, Outcomes)> = CLASSICS
+        .iter()
+        .map(|(_, source, ..)| source.parse::<ArmProgram>().expect("a well-formed program"))
+        .filter(|program| program.to_string().matches('|').count() < 3)
+        .map(|program| {
+            let problem = program.problem();
+            let judged = axiomatic::arm_outcomes(&problem).expect("a small program");
+            (problem, judged)
+        })
+        .collect();
+    let is_detected = |mutated: Mutated| {
+        programs.iter().any(|(problem, judged)| {
+            let model = Arm { bound: 32, mutated };
+            mutations::outcomes(problem, model, Reductions::ALL) != *judged
+        })
+    };
+    assert!(!is_detected(Mutated::NONE), "arm without a mutation differs from the axioms");
+    for mutation in [
+        Mutation::NoForwarding,
+        Mutation::IgnoredFence,
+        Mutation::LoadsIncoherent,
+        Mutation::ControlOrdersLoads,
+        Mutation::AcquireIgnored,
+        Mutation::WritesIgnoreAddresses,
+        Mutation::WrongGuessesKept,
+    ] {
+        assert!(is_detected(Mutated::with(mutation)), "{mutation:?} is not detected");
+    }
+}
+
+#[test]
+fn a_program_without_orders_has_more_outcomes_than_under_tso() {
+    let mut compared = 0;
+    for seed in seeds(60) {
+        let problem = fencepost_testkit::problem(&program(Profile::Straight, seed).to_string());
+        let of = |name: &str| {
+            let model = ModelSpec::by_name(name).expect("a built-in model");
+            let answer = outcomes(&problem, &model, settings(1));
+            answer.outcomes_complete.then_some(answer.outcomes)
+        };
+        let (Some(sc), Some(tso), Some(arm)) = (of("sc"), of("tso"), of("arm")) else { continue };
+        assert!(sc.is_subset(&tso), "seed {seed}");
+        assert!(tso.is_subset(&arm), "seed {seed}: {:?}", tso.difference(&arm));
+        compared += 1;
+    }
+    report_comparisons("programs: outcomes under SC, TSO and arm", compared);
+    assert!(compared > 0);
 }
 
 #[test]

@@ -38,7 +38,11 @@ fn search<M: MemoryModel>(machine: &Machine<'_, M>) -> Exploration {
     explore(machine, Options { limits, cancel, progress, threads, stop_at: None })
 }
 
-fn outcomes<M: MemoryModel>(problem: &Problem, model: M, reductions: Reductions) -> Outcomes {
+pub(crate) fn outcomes<M: MemoryModel>(
+    problem: &Problem,
+    model: M,
+    reductions: Reductions,
+) -> Outcomes {
     let found = search(&Machine::new(problem, model, reductions));
     let values = |fact: &Vec<u8>| {
         let (chunks, _) = fact.as_chunks::<8>();
