@@ -308,7 +308,7 @@ fn traces_of_another_system_are_not_valid() {
         let mut tree = OpenTree::new(start_at.to_vec());
         for (parent, thread) in parents.iter().zip(threads) {
             let mv = TrackedMove { mv: Move::of(*thread), footprint: vec![CellAccess::write(0)] };
-            let state = NodeState::Planned { visited: false };
+            let state = NodeState::Planned;
             tree.nodes.push(OpenNode { before: Some((*parent, mv)), state });
         }
         are_valid_traces(start, &[tree])
