@@ -6,7 +6,8 @@
 //!
 //! A part is a [subtree](crate::open_tree) of traces or a [branch](crate::preemption_bound) of
 //! interleavings. If it has too many executions, its exploration ends early, and the rest is
-//! divided into parts for the next rounds.
+//! divided into parts for the next rounds. A subtree is divided only if two of its subtrees are
+//! ready. Otherwise the exploration goes on sequentially.
 
 use crate::event::TrackedMove;
 use crate::explorer::{Counts, EarlyExit, Explorer, Limits, PushResult, StopReason};
@@ -21,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 /// The maximal number of parts in a round. More parts need more memory.
 const MAX_ROUND_PARTS: usize = 64;
 /// How much smaller the first part is, so that all workers soon have a part.
-const FIRST_PART_DIVISOR: u64 = 10;
+const FIRST_PART_DIVISOR: u64 = 2;
 
 /// The state of an exploration: what remains, and the counts and findings so far. Pass it to
 /// [`explore`] to start or resume the exploration.
