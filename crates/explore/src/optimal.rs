@@ -7,13 +7,15 @@
 //! it. Every trace is explored once, and there are no redundant executions.
 //!
 //! A [`Subtree`] is explored at a time: the executions that start with a given prefix. Reversals
-//! that change a state of the prefix are returned, because other subtrees start there, too.
+//! that change a state of the prefix are returned, because other subtrees start there, too. A part
+//! of a subtree may be explored already. Its branches are then [open or done](NodeState).
 //!
 //! Direction: exact.
 
 use crate::event::TrackedMove;
 use crate::explorer::{EarlyExit, Explorer, PushResult};
 use crate::open_races::OpenRaces;
+use crate::open_tree::NodeState;
 use crate::sleep_set::SleepSet;
 use crate::system::{End, System};
 use crate::wakeup_tree::{Branch, WakeupTree};
@@ -30,8 +32,14 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// Returns a state that no execution has visited.
     pub(crate) fn new(sleep: SleepSet, tree: WakeupTree) -> Self {
         Node { sleep, tree, is_new: true }
+    }
+
+    /// Returns a state of which only the sequences of the tree remain.
+    pub(crate) fn open(sleep: SleepSet, tree: WakeupTree) -> Self {
+        Node { sleep, tree, is_new: false }
     }
 }
 
@@ -41,14 +49,14 @@ impl Node {
 pub(crate) struct Subtree {
     /// The start state, in the encoding of the function that creates the systems.
     pub(crate) start: Vec<u32>,
-    /// The moves of the prefix.
+    /// The moves of the prefix. Earlier explorations took them, except for the last one if the
+    /// subtree is new.
     pub(crate) prefix: Vec<TrackedMove>,
-    /// The number of the first moves of the prefix that an earlier exploration took. The system
-    /// observed them.
-    pub(crate) observed: usize,
-    /// The states before each move of the prefix, then the state after the last one. The wake-up
-    /// tree of a state in the prefix also has the moves that are explored elsewhere.
-    pub(crate) nodes: Vec<Node>,
+    /// The states before each move of the prefix. Their wake-up trees contain what is explored
+    /// elsewhere.
+    pub(crate) above: Vec<Node>,
+    /// The state after the prefix.
+    pub(crate) top: Node,
 }
 
 /// The result of exploring a subtree.
@@ -57,19 +65,17 @@ pub(crate) struct SubtreeResult {
     /// Sequences that must be explored from states of the prefix: the number of events before the
     /// state, and the sequence.
     pub(crate) reversals: Vec<(usize, Vec<TrackedMove>)>,
-    /// What remains.
-    pub(crate) rest: Rest,
+    /// What remains, if the exploration is not complete.
+    pub(crate) rest: Option<Stack>,
 }
 
-/// What remains of a subtree.
+/// An exploration that is not complete.
 #[derive(Debug)]
-pub(crate) enum Rest {
-    /// Nothing. All executions that start with this number of moves of the prefix are explored: a
-    /// move of the prefix can fail.
-    Nothing(usize),
-    /// The exploration is not complete. The states from the end of the prefix on, each with the
-    /// sequences that remain, and the events between them.
-    Stack(Vec<Node>, Vec<TrackedMove>),
+pub(crate) struct Stack {
+    /// The states from the end of the prefix on, each with the sequences that remain.
+    pub(crate) nodes: Vec<Node>,
+    /// The events between the states.
+    pub(crate) events: Vec<TrackedMove>,
 }
 
 /// The exploration of one subtree.
@@ -92,41 +98,41 @@ pub(crate) fn explore<S: System>(
     explorer: &mut Explorer<'_, S>,
     subtree: Subtree,
 ) -> ControlFlow<EarlyExit, SubtreeResult> {
-    let Subtree { start: _, prefix, observed, nodes } = subtree;
+    let Subtree { start: _, prefix, above, top } = subtree;
+    let base = prefix.len();
     let mut optimal = Optimal {
         explorer,
-        base: prefix.len(),
-        nodes: Vec::new(),
+        base,
+        nodes: Vec::with_capacity(base + 1),
         reversals: Vec::new(),
         failed: false,
         open_races: OpenRaces::default(),
     };
-    let result = |optimal: Optimal<'_, '_, S>, rest| {
-        ControlFlow::Continue(SubtreeResult { reversals: optimal.reversals, rest })
-    };
-    let mut nodes = nodes.into_iter();
-    optimal.nodes.extend(nodes.next());
-    for (at, (mv, node)) in prefix.into_iter().zip(nodes).enumerate() {
-        let failed = optimal.take_planned(mv)?;
-        if at >= observed {
-            optimal.explorer.observe()?;
-        }
-        if failed {
-            optimal.end(End::Failed)?;
-            return result(optimal, Rest::Nothing(at + 1));
-        }
+    let mut failed = false;
+    for (mv, node) in prefix.into_iter().zip(above) {
         optimal.nodes.push(node);
+        failed = optimal.take_planned(mv)?;
     }
-    optimal.run()?;
-    let rest = match optimal.nodes.split_off(optimal.base) {
-        nodes if nodes.is_empty() => Rest::Nothing(optimal.base),
-        nodes => {
-            let events = optimal.base..optimal.explorer.execution.len();
-            let event = |event| optimal.explorer.execution.tracked(event);
-            Rest::Stack(nodes, events.map(event).collect())
-        }
-    };
-    result(optimal, rest)
+    if base > 0 && top.is_new {
+        optimal.explorer.observe()?;
+    }
+    if failed {
+        optimal.end(End::Failed)?;
+    } else {
+        optimal.nodes.push(top);
+        optimal.run()?;
+    }
+    let nodes = optimal.nodes.split_off(base);
+    let rest = (!nodes.is_empty()).then(|| {
+        assert!(
+            nodes.iter().all(|node| !node.is_new),
+            "an execution has passed through the states"
+        );
+        let execution = &optimal.explorer.execution;
+        let events = (base..execution.len()).map(|event| execution.tracked(event)).collect();
+        Stack { nodes, events }
+    });
+    ControlFlow::Continue(SubtreeResult { reversals: optimal.reversals, rest })
 }
 
 impl<S: System> Optimal<'_, '_, S> {
@@ -186,7 +192,8 @@ impl<S: System> Optimal<'_, '_, S> {
                         Some(footprint) => {
                             self.explorer.pop();
                             let first = TrackedMove { mv, footprint: footprint.clone() };
-                            self.node().tree.push(first, WakeupTree::default());
+                            let (state, next) = (NodeState::Planned, WakeupTree::default());
+                            self.node().tree.push(Branch { first, state, next });
                         }
                     },
                 }
@@ -203,10 +210,22 @@ impl<S: System> Optimal<'_, '_, S> {
         })
     }
 
-    /// Takes the move of a branch of the wake-up tree.
+    /// Takes the move of a branch of the wake-up tree, unless the branch is done.
     fn follow_branch(&mut self, branch: Branch) -> ControlFlow<EarlyExit> {
-        let failed = self.take_planned(branch.first)?;
-        self.enter_state(failed, branch.next)
+        let Branch { first, state, next } = branch;
+        match state {
+            NodeState::Planned => {
+                let failed = self.take_planned(first)?;
+                return self.enter_state(failed, next);
+            }
+            NodeState::Open(sleep) => {
+                let failed = self.take_planned(first)?;
+                assert!(!failed, "an execution that goes on has not failed");
+                self.nodes.push(Node::open(sleep, next));
+            }
+            NodeState::Done => self.node().sleep.insert(first),
+        }
+        ControlFlow::Continue(())
     }
 
     /// Takes a planned move. Returns whether the execution failed.

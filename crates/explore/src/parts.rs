@@ -6,7 +6,8 @@
 //!
 //! A part is a [subtree](crate::open_tree) of traces or a [branch](crate::preemption_bound) of
 //! interleavings. If it has too many executions, its exploration ends early, and the rest is
-//! divided into parts for the next rounds.
+//! divided into parts for the next rounds. A subtree is divided only if two of its subtrees are
+//! ready. Otherwise the exploration goes on sequentially.
 
 use crate::event::TrackedMove;
 use crate::explorer::{Counts, EarlyExit, Explorer, Limits, PushResult, StopReason};
@@ -21,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 /// The maximal number of parts in a round. More parts need more memory.
 const MAX_ROUND_PARTS: usize = 64;
 /// How much smaller the first part is, so that all workers soon have a part.
-const FIRST_PART_DIVISOR: u64 = 10;
+const FIRST_PART_DIVISOR: u64 = 2;
 
 /// The state of an exploration: what remains, and the counts and findings so far. Pass it to
 /// [`explore`] to start or resume the exploration.
@@ -60,7 +61,7 @@ impl<F: Findings> Exploration<F> {
     pub fn resumed(counts: Counts, mut traces: Vec<OpenTree>) -> Self {
         // The trees may come from a file. In each of the others, some subtree is ready.
         traces.iter_mut().for_each(|tree| {
-            tree.absorb(Vec::new());
+            tree.absorb(&[], Vec::new());
         });
         traces.retain(|tree| !tree.is_done());
         Exploration { counts, traces, ..Exploration::default() }
@@ -116,8 +117,9 @@ pub fn explore<S: System>(
             0 => limits.part.div_ceil(FIRST_PART_DIVISOR),
             _ => limits.part,
         };
+        let nodes = exploration.nodes_of(&parts);
         let results = explorer.explore_round(parts, part.clamp(1, left));
-        exploration.add_results(results);
+        exploration.add_results(&nodes, results);
         let executions = exploration.counts.executions();
         (limits.progress)(executions);
         if exploration.found {
@@ -144,8 +146,20 @@ impl<F: Findings> Exploration<F> {
         parts
     }
 
-    /// Adds the results of a round: `None` for a part that was skipped.
-    fn add_results(&mut self, results: Vec<Option<PartResult<F>>>) {
+    /// Returns the nodes of the parts of each tree.
+    fn nodes_of(&self, parts: &[Part]) -> Vec<Vec<usize>> {
+        let mut nodes = vec![Vec::new(); self.traces.len()];
+        for part in parts {
+            if let Part::Traces(tree, node, _) = part {
+                nodes[*tree].push(*node);
+            }
+        }
+        nodes
+    }
+
+    /// Adds the results of a round: `None` for a part that was skipped. `nodes` are the nodes of all
+    /// parts of each tree.
+    fn add_results(&mut self, nodes: &[Vec<usize>], results: Vec<Option<PartResult<F>>>) {
         let taken = results.len().min(self.interleavings.len());
         let later = self.interleavings.split_off(taken);
         let taken = std::mem::replace(&mut self.interleavings, later);
@@ -180,7 +194,7 @@ impl<F: Findings> Exploration<F> {
             }
         }
         for (at, results) in of_trees.into_iter().enumerate() {
-            let accepted = self.traces[at].absorb(results);
+            let accepted = self.traces[at].absorb(&nodes[at], results);
             let explored = std::mem::take(&mut explored[at]).into_iter().zip(accepted);
             for ((counts, findings), _) in explored.filter(|(_, accepted)| *accepted) {
                 self.add(counts, findings);

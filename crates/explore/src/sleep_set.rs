@@ -18,11 +18,6 @@ impl SleepSet {
         self.sleepers.iter().map(Arc::as_ref)
     }
 
-    /// Returns whether the set is empty.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.sleepers.is_empty()
-    }
-
     /// Returns the number of moves.
     pub(crate) fn len(&self) -> usize {
         self.sleepers.len()

@@ -2,6 +2,7 @@
 
 mod all_races;
 mod brute_force;
+mod divisions;
 mod random_systems;
 mod subjects;
 
@@ -10,6 +11,7 @@ use crate::{
     OpenNode, OpenTree, StopReason, System, TrackedMove, are_valid_traces, explore,
 };
 use brute_force::{Interleavings, trace};
+use divisions::Division;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use subjects::Op::{Await, Check, Lock, Pick, Read, Require, Unlock, Write};
@@ -38,13 +40,11 @@ fn assert_optimal(code: &Code) {
     let replayed = explore(start, Exploration::traces([vec![]]), &Limits::default());
     assert_eq!(replayed.counts, counts, "{code:?}");
 
-    for part in [1, 2, 5] {
-        let start = |_: &[u32]| Some(StackSystem::new(code));
-        let limits = Limits { part, ..Limits::default() };
-        let mut divided = explore(start, Exploration::traces([vec![]]), &limits);
-        assert_eq!(divided.counts, counts, "{code:?} in parts of {part}");
-        divided.findings.sort();
-        assert_eq!(divided.findings, found, "{code:?} in parts of {part}");
+    for division in Division::small() {
+        let (divided, mut traces) = division.explore(code);
+        assert_eq!(divided, counts, "{code:?} {division:?}");
+        traces.sort();
+        assert_eq!(traces, found, "{code:?} {division:?}");
     }
 }
 
@@ -131,13 +131,11 @@ fn every_trace_of_threads_that_check_cells_is_explored_once() {
 /// more than once.
 fn assert_complete(code: &Code) {
     let all = Interleavings::of(code);
-    for part in [1, 2, 5, 50_000] {
-        let start = |_: &[u32]| Some(StackSystem::new(code));
-        let limits = Limits { part, ..Limits::default() };
-        let mut found = explore(start, Exploration::traces([vec![]]), &limits).findings;
+    for division in Division::small().chain([Division::of(50_000)]) {
+        let (_, mut found) = division.explore(code);
         found.sort();
         found.dedup();
-        assert!(found.iter().eq(&all.traces), "{code:?} in parts of {part}");
+        assert!(found.iter().eq(&all.traces), "{code:?} {division:?}");
     }
 }
 
@@ -308,7 +306,7 @@ fn traces_of_another_system_are_not_valid() {
         let mut tree = OpenTree::new(start_at.to_vec());
         for (parent, thread) in parents.iter().zip(threads) {
             let mv = TrackedMove { mv: Move::of(*thread), footprint: vec![CellAccess::write(0)] };
-            let state = NodeState::Planned { visited: false };
+            let state = NodeState::Planned;
             tree.nodes.push(OpenNode { before: Some((*parent, mv)), state });
         }
         are_valid_traces(start, &[tree])

@@ -6,6 +6,7 @@
 //! does not occur in the sequence and the move commutes with all moves of the sequence.
 
 use crate::event::{CellAccess, Move, TrackedMove, conflict};
+use crate::open_tree::NodeState;
 use std::collections::VecDeque;
 
 /// A move of a sequence, with its footprint.
@@ -58,14 +59,6 @@ pub(crate) fn weak_initial(first: SequenceItem<'_>, sequence: &[SequenceItem<'_>
     }
 }
 
-/// Returns whether a move is a weak initial of a sequence.
-pub(crate) fn is_weak_initial(first: SequenceItem<'_>, sequence: &[SequenceItem<'_>]) -> bool {
-    match weak_initial(first, sequence) {
-        WeakInitial::InSequence(_) | WeakInitial::Independent => true,
-        WeakInitial::No => false,
-    }
-}
-
 /// The result of inserting a sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Insertion {
@@ -81,12 +74,21 @@ pub(crate) struct WakeupTree {
     branches: VecDeque<Branch>,
 }
 
-/// A move to explore and the wake-up tree after it. If that tree is empty, every continuation is
-/// allowed.
+/// A move to explore and the wake-up tree after it.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
     pub(crate) first: TrackedMove,
+    /// What was explored after the move.
+    pub(crate) state: NodeState,
+    /// What remains. If nothing was explored and this tree is empty, every continuation is allowed.
     pub(crate) next: WakeupTree,
+}
+
+impl Branch {
+    /// Returns whether every continuation of the move is explored or will be explored.
+    fn covers_everything(&self) -> bool {
+        self.state != NodeState::Planned || self.next.is_empty()
+    }
 }
 
 impl WakeupTree {
@@ -100,8 +102,13 @@ impl WakeupTree {
     }
 
     /// Appends a branch.
-    pub(crate) fn push(&mut self, first: TrackedMove, next: WakeupTree) {
-        self.branches.push_back(Branch { first, next });
+    pub(crate) fn push(&mut self, branch: Branch) {
+        self.branches.push_back(branch);
+    }
+
+    /// Adds a branch before all others.
+    pub(crate) fn push_first(&mut self, branch: Branch) {
+        self.branches.push_front(branch);
     }
 
     /// Inserts a sequence, unless the tree already leads to an equivalent execution.
@@ -112,7 +119,7 @@ impl WakeupTree {
                 WeakInitial::InSequence(at) => sequence.remove(at).stays,
                 WeakInitial::Independent => false,
             };
-            let Insertion { inserted, is_final } = match branch.next.is_empty() {
+            let Insertion { inserted, is_final } = match branch.covers_everything() {
                 true => Insertion { inserted: false, is_final: true },
                 false => branch.next.insert(sequence),
             };
@@ -121,7 +128,8 @@ impl WakeupTree {
         let is_final = sequence.iter().all(|item| item.stays);
         let mut chain = WakeupTree::default();
         for item in sequence.into_iter().rev() {
-            let branch = Branch { first: item.to_tracked(), next: chain };
+            let branch =
+                Branch { first: item.to_tracked(), state: NodeState::Planned, next: chain };
             chain = WakeupTree { branches: [branch].into() };
         }
         self.branches.append(&mut chain.branches);

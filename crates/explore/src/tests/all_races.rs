@@ -5,7 +5,7 @@ use crate::explorer::EarlyExit;
 use crate::optimal::Optimal;
 use crate::race_reversal::{LastMove, Reversal};
 use crate::system::System;
-use crate::wakeup_tree::{SequenceItem, is_weak_initial};
+use crate::wakeup_tree::{SequenceItem, WeakInitial, weak_initial};
 use std::ops::ControlFlow;
 
 impl<S: System> Optimal<'_, '_, S> {
@@ -45,7 +45,7 @@ impl<S: System> Optimal<'_, '_, S> {
         let sequence: Vec<SequenceItem<'_>> = kept.map(item).chain([last]).collect();
         let node = &self.nodes[first];
         let asleep = node.sleep.iter().map(SequenceItem::from);
-        asleep.chain([item(first)]).any(|first| is_weak_initial(first, &sequence))
-            || !node.tree.clone().insert(sequence).inserted
+        let covers = |first| !matches!(weak_initial(first, &sequence), WeakInitial::No);
+        asleep.chain([item(first)]).any(covers) || !node.tree.clone().insert(sequence).inserted
     }
 }

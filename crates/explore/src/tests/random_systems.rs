@@ -2,17 +2,16 @@
 //! alone find.
 
 use super::brute_force::{Interleavings, Trace, traces_with_sleep_sets};
+use super::divisions::Division;
 use super::subjects::Code;
 use super::subjects::Op::{Await, Check, Lock, Pick, Read, Unlock, Update, Write};
-use super::subjects::StackSystem;
-use super::{Exploration, Limits, explore};
 use fencepost_testkit::{Random, report_comparisons, seeds};
 
 /// The largest number of traces of a system that is explored.
 const MAX_TRACES: usize = 150;
 
 /// Returns the code of three or four threads with 6 to 14 operations. A thread may keep a lock.
-fn random_code(seed: u64, choices: bool) -> Code {
+pub(super) fn random_code(seed: u64, choices: bool) -> Code {
     let mut random = Random::new(seed);
     let threads = random.within(3, 4);
     let mut code: Code = vec![Vec::new(); threads];
@@ -45,23 +44,15 @@ fn random_systems(usual: u64, choices: bool) -> impl Iterator<Item = (u64, Code,
     })
 }
 
-/// Explores a system in parts.
-fn explore_in_parts(code: &Code, part: u64) -> Exploration<Vec<Trace>> {
-    let start = |_: &[u32]| Some(StackSystem::new(code));
-    let limits = Limits { part, ..Limits::default() };
-    let mut explored = explore(start, Exploration::traces([vec![]]), &limits);
-    explored.findings.sort();
-    explored
-}
-
 #[test]
 fn every_trace_is_explored_once() {
     let mut compared = 0;
     for (seed, code, traces) in random_systems(300, false) {
-        for part in [1, 2, 5, 50_000] {
-            let explored = explore_in_parts(&code, part);
-            assert_eq!(explored.counts.redundant, 0, "{seed}: {code:?} in parts of {part}");
-            assert_eq!(explored.findings, traces, "{seed}: {code:?} in parts of {part}");
+        for division in Division::small().chain([Division::of(50_000)]) {
+            let (counts, mut found) = division.explore(&code);
+            assert_eq!(counts.redundant, 0, "{seed}: {code:?} {division:?}");
+            found.sort();
+            assert_eq!(found, traces, "{seed}: {code:?} {division:?}");
             compared += 1;
         }
     }
@@ -73,10 +64,11 @@ fn every_trace_is_explored_once() {
 fn no_trace_of_threads_with_choices_is_missed() {
     let mut compared = 0;
     for (seed, code, traces) in random_systems(150, true) {
-        for part in [1, 2, 5, 50_000] {
-            let mut found = explore_in_parts(&code, part).findings;
+        for division in Division::small().chain([Division::of(50_000)]) {
+            let (_, mut found) = division.explore(&code);
+            found.sort();
             found.dedup();
-            assert_eq!(found, traces, "{seed}: {code:?} in parts of {part}");
+            assert_eq!(found, traces, "{seed}: {code:?} {division:?}");
             compared += 1;
         }
     }

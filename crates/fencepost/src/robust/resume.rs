@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 /// The version of the file format.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// The contents of the file. The field names are part of the file format.
 #[derive(Serialize, Deserialize)]
@@ -58,7 +58,7 @@ struct Node {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
-    Planned { visited: bool },
+    Planned,
     Open { sleep: Vec<SavedMove> },
     Done,
 }
@@ -167,7 +167,7 @@ impl From<OpenTree> for Tree {
         let node = |OpenNode { before, state }| Node {
             before: before.map(|(at, mv)| (at, save_move(&mv))),
             state: match state {
-                NodeState::Planned { visited } => State::Planned { visited },
+                NodeState::Planned => State::Planned,
                 NodeState::Open(sleep) => {
                     State::Open { sleep: sleep.iter().map(save_move).collect() }
                 }
@@ -183,7 +183,7 @@ impl From<Tree> for OpenTree {
         let node = |Node { before, state }| OpenNode {
             before: before.map(|(at, mv)| (at, load_move(mv))),
             state: match state {
-                State::Planned { visited } => NodeState::Planned { visited },
+                State::Planned => NodeState::Planned,
                 State::Open { sleep } => {
                     NodeState::Open(sleep.into_iter().map(load_move).collect())
                 }
