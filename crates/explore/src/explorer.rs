@@ -35,7 +35,7 @@ impl Default for Limits<'_> {
             workers: NonZeroUsize::MIN,
             events: usize::MAX,
             executions: u64::MAX,
-            part: 10_000,
+            part: 50_000,
             cut: u64::MAX,
             cancelled: &|| false,
             progress: &|_| {},

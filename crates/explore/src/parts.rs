@@ -22,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 /// The maximal number of parts in a round. More parts need more memory.
 const MAX_ROUND_PARTS: usize = 64;
 /// How much smaller the first part is, so that all workers soon have a part.
-const FIRST_PART_DIVISOR: u64 = 2;
+const FIRST_PART_DIVISOR: u64 = 10;
 
 /// The state of an exploration: what remains, and the counts and findings so far. Pass it to
 /// [`explore`] to start or resume the exploration.

@@ -36,6 +36,11 @@ impl Field {
         Field::for_range((0, count.max(1) as Value - 1))
     }
 
+    /// Returns whether the field can hold a value.
+    pub fn holds(self, value: Value) -> bool {
+        value.wrapping_sub(self.min) as u64 <= self.span
+    }
+
     /// Returns the width in bits.
     pub fn bits(self) -> u32 {
         self.bits

@@ -120,8 +120,10 @@ impl<'a> Windows<'a> {
         }
         let before = self.all[window].clone();
         let mut found = Vec::new();
-        let fetched = before.fetch(self.code);
-        for window in fetched.into_iter().chain(before.perform_reads(self.code, memory)) {
+        let mut windows = before.fetch(self.code);
+        windows.extend(before.guess_comparisons(self.code));
+        windows.extend(before.perform_reads(self.code, memory));
+        for window in windows {
             found.push(Step { window: self.number(window), write: None });
         }
         for (window, loc, value) in before.perform_writes(self.code) {

@@ -1,5 +1,5 @@
 //! Every program of `corpus/c` has the expected verdict and kind of violation under SC, TSO and
-//! PSO. The engine is `auto`, the default.
+//! PSO, and some also under ARM. The engine is `auto`, the default.
 //!
 //! Programs marked `slow` are checked under SC only.
 
@@ -23,6 +23,8 @@ struct Expected {
     sc: String,
     tso: String,
     pso: String,
+    /// The verdict under ARM, for programs that are about its orders.
+    arm: Option<String>,
     #[serde(default)]
     kinds: Vec<String>,
     /// Whether the program is too slow for a test except under SC. Its other verdicts are argued, not
@@ -76,9 +78,9 @@ fn differences(name: &str, expected: &Expected) -> Result<Vec<String>, String> {
     let source = fs::read_to_string(corpus().join(format!("c/{name}.c"))).map_err(|_| "no file")?;
     let problem = c_problem(&source)?;
     let mut wrong = Vec::new();
-    for (model_name, verdict) in
-        [("sc", &expected.sc), ("tso", &expected.tso), ("pso", &expected.pso)]
-    {
+    let buffers = [("sc", &expected.sc), ("tso", &expected.tso), ("pso", &expected.pso)];
+    let arm = expected.arm.iter().map(|verdict| ("arm", verdict));
+    for (model_name, verdict) in buffers.into_iter().chain(arm) {
         if expected.slow && model_name != "sc" {
             continue;
         }

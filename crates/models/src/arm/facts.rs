@@ -137,15 +137,12 @@ pub(super) fn written_value(
         MemoryOp::Store { value, .. } if is_known(value, uses, operands) => {
             value.eval(&|reg| value_of(uses, operands, *reg)).ok()?
         }
-        // The value of a swap does not depend on what is read, and that of a compare-and-swap not on
-        // what is expected.
+        // The value of a swap or a compare-and-swap does not depend on what is read.
         MemoryOp::Update { update: Update::Swap { new }, .. } if is_known(new, uses, operands) => {
             new.eval(&|reg| value_of(uses, operands, *reg)).ok()?
         }
         MemoryOp::Update { update: Update::Cas { new, .. }, .. }
-            if fact.holds
-                && has(window, entry, Note::Succeeds)
-                && is_known(new, uses, operands) =>
+            if has(window, entry, Note::Succeeds) && is_known(new, uses, operands) =>
         {
             new.eval(&|reg| value_of(uses, operands, *reg)).ok()?
         }

@@ -5,9 +5,9 @@
 //! behaviour and leaves fewer states.
 
 use super::Arm;
-use super::facts::{Barrier, Facts, barrier, is_marked};
+use super::facts::{Barrier, Facts, barrier, has, is_marked};
 use crate::mutation::Mutation;
-use crate::window::Window;
+use crate::window::{Note, Window};
 use fencepost_ir::{Acquire, Op};
 
 impl Arm {
@@ -24,7 +24,9 @@ impl Arm {
                 }
                 Barrier::Loads => facts.iter().any(|fact| fact.reads && !fact.order.discards_value),
                 Barrier::Instruction => facts.iter().enumerate().any(|(entry, fact)| {
-                    is_marked(window, entry) || fact.is_pending() && fact.location.is_none()
+                    is_marked(window, entry)
+                        || has(window, entry, Note::Succeeds)
+                        || fact.is_pending() && fact.location.is_none()
                 }),
                 Barrier::Stores | Barrier::Nothing => false,
             };

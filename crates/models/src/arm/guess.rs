@@ -26,7 +26,7 @@ impl Arm {
     }
 
     /// Returns whether it matters now that the comparison of an update whose read is pending
-    /// succeeds: a later entry waits for its result. Nothing is fetched behind an acquire read.
+    /// succeeds: a later entry waits for its result, or reads what it writes. Nothing is fetched behind an acquire read.
     pub(super) fn may_guess_success(
         &self,
         shape: &Shape<'_>,
@@ -42,7 +42,11 @@ impl Arm {
         {
             return false;
         }
-        window.is_used(entry)
+        let Some(Ok(loc)) = fact.location else { return window.is_used(entry) };
+        let is_read_at = |later: usize| {
+            facts[later].reads && facts::may_be_at(shape, t, window, facts, later, loc)
+        };
+        window.is_used(entry) || (entry + 1..facts.len()).any(is_read_at)
     }
 }
 

@@ -168,7 +168,9 @@ impl Arm {
         for (at, earlier) in facts[..entry].iter().enumerate().rev() {
             let ignores_addresses = self.mutated.is(Mutation::WritesIgnoreAddresses);
             ordered_by_fence |= earlier.is_store_fence;
-            if earlier.is_guess && facts::is_marked(window, at) {
+            if earlier.is_guess && facts::is_marked(window, at)
+                || facts::has(window, at, Note::Succeeds)
+            {
                 return false;
             }
             if earlier.holds && earlier.order.exclusive && !earlier.is_update {

@@ -172,13 +172,14 @@ pub(super) fn update_result(
 }
 
 /// Returns the result of a compare-and-swap that is guessed to succeed, if its expected value is
-/// known: that value, or 1. It does not depend on the read.
+/// known: that value, or 1. It does not depend on the read. The result is `None` if it cannot
+/// succeed, because its register never has this value.
 pub(super) fn result_of_success(
     shape: &Shape<'_>,
     t: ThreadId,
     window: &Window,
     entry: usize,
-) -> Option<Value> {
+) -> Option<Option<Value>> {
     let pc = window.pc(entry);
     let Op::Update { reg: Some(reg), update: Update::Cas { expected, result, .. }, .. } =
         &shape.stmt(t, pc).op
@@ -187,12 +188,16 @@ pub(super) fn result_of_success(
     };
     let uses = &shape.thread(t).uses[pc.index()];
     let operands = window.operands(shape, t, entry);
+    if !is_known(expected, uses, operands) {
+        return None;
+    }
     let value = match result {
-        _ if !is_known(expected, uses, operands) => return None,
-        CasResult::Success => 1,
-        CasResult::Old => expected.eval(&|reg| value_of(uses, operands, *reg)).ok()?,
+        CasResult::Success => Ok(1),
+        CasResult::Old => expected.eval(&|reg| value_of(uses, operands, *reg)),
     };
-    check_limits(shape.thread(t).register_limits[reg.index()], value).ok()
+    let limits = shape.thread(t).register_limits[reg.index()];
+    let value = value.and_then(|value| check_limits(limits, value)).ok();
+    Some(value.filter(|value| shape.thread(t).register_fields[reg.index()].holds(*value)))
 }
 
 /// Returns whether an access that reads this value will write: an update, or a load that reserves

@@ -99,12 +99,14 @@ impl WindowRules for Arm {
                 window.remove(shape, t, entry, yields, registers);
                 Ok(Retired::Gone)
             }
-            None if succeeds => {
-                if let Some(value) = perform::result_of_success(shape, t, window, entry) {
+            None if succeeds => match perform::result_of_success(shape, t, window, entry) {
+                Some(Some(value)) => {
                     window.deliver(entry, value, registers);
+                    Ok(Retired::Waits)
                 }
-                Ok(Retired::Waits)
-            }
+                Some(None) => Ok(Retired::WrongGuess),
+                None => Ok(Retired::Waits),
+            },
             // The write reports the fault.
             Some(Err(_)) | None => Ok(Retired::Waits),
         }

@@ -321,6 +321,11 @@ impl<'a> LocationEvents<'a> {
                     edges.push((*write, *read));
                 }
             }
+            // Rule 11: what the write passes on is picked by what this read decides.
+            for picked in (0..MAX_EVENTS).filter(|at| from.event.passed_pick & (1 << at) != 0) {
+                let events = (0..MAX_EVENTS).filter(|at| to.event.picking & (1 << at) != 0);
+                edges.extend(events.map(|later| (from.first + picked, from.first + later)));
+            }
             let decides = |at: &usize| deciding & (1 << at) != 0;
             edges.extend((0..MAX_EVENTS).filter(decides).map(|at| (from.first + at, *read)));
         }

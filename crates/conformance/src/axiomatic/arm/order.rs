@@ -17,6 +17,27 @@ pub(super) fn ordered_before(run: &Run) -> Vec<Events> {
     before
 }
 
+/// Returns the events that a read decides, such that what the read picks is ordered before them:
+/// writes, and reads behind an `ISB`.
+pub(super) fn picking(run: &Run, read: usize) -> Events {
+    let decides = |later: &usize| {
+        let event = &run.events[*later];
+        let is_behind_address =
+            |events: &[Event]| events.iter().any(|access| has(access.addr, read));
+        let decides_write = has(event.addr | event.data | event.ctrl, read)
+            || is_behind_address(&run.events[..*later]);
+        let mut fences = fences_between(run, read, *later);
+        (event.is_write() && decides_write)
+            || (event.is_read()
+                && fences.any(|fence| {
+                    fence.barrier == Barrier::Instruction
+                        && (has(fence.ctrl, read)
+                            || is_behind_address(&run.events[..fence.position]))
+                }))
+    };
+    (read + 1..run.events.len()).filter(decides).map(|later| 1 << later).sum()
+}
+
 /// Returns whether one of the rules orders two events, of which `x` is earlier in program order.
 fn is_ordered(run: &Run, x: usize, y: usize) -> bool {
     let (earlier, later) = (&run.events[x], &run.events[y]);
@@ -42,6 +63,16 @@ fn is_ordered(run: &Run, x: usize, y: usize) -> bool {
         || earlier.acquire() != Acquire::None
         || later.is_release()
         || (earlier.is_release() && later.acquire() == Acquire::Strong)
+        // Rule 11: what is picked.
+        || (later.is_write() && has(later.pick, x))
+        || (later.is_write() && run.events[..y].iter().any(|access| has(access.address_pick, x)))
+        || (later.is_read()
+            && fences_between(run, x, y).any(|fence| {
+                let before_fence = &run.events[..fence.position];
+                fence.barrier == Barrier::Instruction
+                    && (has(fence.pick, x)
+                        || before_fence.iter().any(|access| has(access.address_pick, x)))
+            }))
         // Rule 10: a read-modify-write with both acquire and release.
         || (x + 1..y).any(|write| {
             run.events[write].pair().is_some_and(|pair| {

@@ -3,7 +3,8 @@
 //! A run is a list of reads and writes with known locations and values. A read-modify-write is a
 //! read, followed by a write unless its comparison fails. Each event has the earlier reads that its
 //! address, its value and its execution depend on. Dependencies are syntactic: `r ^ r` depends on
-//! `r`.
+//! `r`. Beside them are the reads that it *picks*: the result of a compare-and-swap that succeeds
+//! picks its read.
 
 use fencepost_ir::{
     AccessOrder, Acquire, Address, BinOp, CasResult, Expr, Fault, FenceKinds, Label, Loc, Op, Pc,
@@ -33,6 +34,15 @@ pub(super) struct Event {
     pub(super) data: Events,
     /// The reads that decide an earlier branch: `ctrl`.
     pub(super) ctrl: Events,
+    /// The reads that the address, the value or an earlier branch picks: `pick`.
+    pub(super) pick: Events,
+    /// Of these, the reads that the address picks.
+    pub(super) address_pick: Events,
+    /// For a write: the reads that a read of this write in the same thread picks.
+    pub(super) passed_pick: Events,
+    /// For a read: the events that rules 2 to 4 order after it, if a dependency that picks is
+    /// sufficient for it. Computed by [`order`](super::order).
+    pub(super) picking: Events,
 }
 
 /// What an event does, and its order.
@@ -117,6 +127,8 @@ pub(super) struct Fence {
     pub(super) position: usize,
     /// The reads that decide an earlier branch.
     pub(super) ctrl: Events,
+    /// The reads that an earlier branch picks.
+    pub(super) pick: Events,
 }
 
 /// A run of one thread, from its start to its end or to the statement where it is stuck.
@@ -153,9 +165,11 @@ pub(super) fn runs(
         pc: Pc(0),
         registers: vec![0; thread.registers.len()],
         sources: vec![0; thread.registers.len()],
+        picks: vec![0; thread.registers.len()],
         events: Vec::new(),
         fences: Vec::new(),
         ctrl: 0,
+        ctrl_pick: 0,
         reservation: None,
         stuck: false,
     };
@@ -185,10 +199,14 @@ struct PartialRun<'a> {
     registers: Vec<Value>,
     /// The reads that each register depends on.
     sources: Vec<Events>,
+    /// The reads that each register picks.
+    picks: Vec<Events>,
     events: Vec<Event>,
     fences: Vec<Fence>,
     /// The reads that decide the branches so far.
     ctrl: Events,
+    /// The reads that the branches so far pick.
+    ctrl_pick: Events,
     /// The exclusive load that the next exclusive store uses.
     reservation: Option<usize>,
     /// Whether an `assume` blocks, an `assert` has failed, or an exclusive store has no load.
@@ -204,12 +222,12 @@ impl PartialRun<'_> {
             Op::Skip | Op::Leave => {}
             Op::Assign { reg, expr } => {
                 let (value, sources) = (self.eval(expr)?, self.sources(expr));
-                self.set(*reg, value, sources)?;
+                self.set(*reg, value, sources, self.picks(expr))?;
             }
             Op::Choose { reg, lo, hi } => {
                 let with = |value| {
                     let mut chosen = self.clone();
-                    chosen.set(*reg, value, 0)?;
+                    chosen.set(*reg, value, 0, 0)?;
                     Ok(chosen)
                 };
                 return (*lo..=*hi).map(with).collect();
@@ -219,7 +237,7 @@ impl PartialRun<'_> {
                 let with = |value: &Value| {
                     let mut next = self.clone();
                     let read = next.read(stmt, from, loc, *value)?;
-                    next.set(*reg, *value, 1 << read)?;
+                    next.set(*reg, *value, 1 << read, 0)?;
                     Ok(next)
                 };
                 return values[loc.index()].iter().map(with).collect();
@@ -236,10 +254,12 @@ impl PartialRun<'_> {
             }
             Op::Branch { cond, then, otherwise } => {
                 self.ctrl |= self.sources(cond);
+                self.ctrl_pick |= self.picks(cond);
                 self.pc = if self.eval(cond)? != 0 { *then } else { *otherwise };
             }
             Op::Assume(cond) => {
                 self.ctrl |= self.sources(cond);
+                self.ctrl_pick |= self.picks(cond);
                 self.stuck = self.eval(cond)? == 0;
             }
             Op::Assert(cond) => self.stuck = self.eval(cond)? == 0,
@@ -270,7 +290,8 @@ impl PartialRun<'_> {
             kinds.contains(FenceKinds::INSTRUCTION).then_some(Barrier::Instruction),
         ];
         for barrier in barriers.into_iter().flatten() {
-            let fence = Fence { barrier, position: self.events.len(), ctrl: self.ctrl };
+            let (position, ctrl, pick) = (self.events.len(), self.ctrl, self.ctrl_pick);
+            let fence = Fence { barrier, position, ctrl, pick };
             self.fences.push(fence);
         }
     }
@@ -294,7 +315,7 @@ impl PartialRun<'_> {
 
     fn store(&mut self, stmt: &Stmt, to: &Address, value: &Expr<Reg>) -> Result<(), Unsupported> {
         let order = self.order(stmt.label);
-        let (loc, data) = (self.locate(to)?, self.sources(value));
+        let (loc, data, pick) = (self.locate(to)?, self.sources(value), self.picks(value));
         let value = self.in_range(&self.program.location(loc).ty, self.eval(value)?)?;
         let mut pair = None;
         if order.exclusive {
@@ -305,7 +326,10 @@ impl PartialRun<'_> {
             };
             pair = Some(Pair { read, is_update: false, decides_value: false });
         }
-        self.push(Kind::Write { release: order.release, pair }, to, loc, value, data)?;
+        let write =
+            self.push(Kind::Write { release: order.release, pair }, to, loc, value, data)?;
+        self.events[write].pick |= pick;
+        self.events[write].passed_pick = pick | self.events[write].address_pick;
         Ok(())
     }
 
@@ -321,25 +345,40 @@ impl PartialRun<'_> {
         let mut next = self.clone();
         let read = next.read(stmt, at, loc, old)?;
         let mut result = (old, 1 << read);
-        // The reads that decide whether the update writes.
+        // The reads that decide whether the update writes, and those that this picks.
         let mut condition = 0;
+        let pick;
+        let mut passed_pick = 0;
+        let mut result_pick = 0;
         let (new, data, decides_value) = match update {
             Update::Cas { expected, new, result: yields } => {
                 condition = self.sources(expected);
+                pick = self.picks(expected) | self.picks(new);
+                passed_pick = 1 << read | condition | pick;
                 let equal = old == self.eval(expected)?;
                 let value = match yields {
                     CasResult::Success => Value::from(equal),
                     CasResult::Old => old,
                 };
+                if equal || *yields == CasResult::Success {
+                    result_pick = self.picks(expected);
+                }
+                if equal {
+                    result_pick |= 1 << read;
+                }
                 result = match (equal, yields) {
                     (true, _) => (value, condition),
                     (false, CasResult::Old) => (value, 1 << read),
                     (false, CasResult::Success) => (value, 1 << read | condition),
                 };
-                (equal.then_some(self.eval(new)?), self.sources(new), true)
+                (equal.then_some(self.eval(new)?), self.sources(new), false)
             }
-            Update::Swap { new } => (Some(self.eval(new)?), self.sources(new), false),
+            Update::Swap { new } => {
+                pick = self.picks(new);
+                (Some(self.eval(new)?), self.sources(new), false)
+            }
             Update::Add { by, wrap } => {
+                pick = self.picks(by);
                 let by_value = self.eval(by)?;
                 let sum = match wrap {
                     None => BinOp::Add.apply(old, by_value)?,
@@ -351,6 +390,7 @@ impl PartialRun<'_> {
                 (Some(sum), self.sources(by), true)
             }
             Update::Bits { op, by } => {
+                pick = self.picks(by);
                 (Some(op.apply(old, self.eval(by)?)?), self.sources(by), true)
             }
         };
@@ -360,10 +400,13 @@ impl PartialRun<'_> {
             let pair = Some(Pair { read, is_update: !order.exclusive, decides_value });
             let release = order.release;
             let write = next.push(Kind::Write { release, pair }, at, loc, new, data)?;
+            let address_pick = next.events[write].address_pick;
             next.events[write].ctrl |= condition;
+            next.events[write].pick |= pick;
+            next.events[write].passed_pick = passed_pick | pick | address_pick;
         }
         if let Some(reg) = reg {
-            next.set(reg, result.0, result.1)?;
+            next.set(reg, result.0, result.1, result_pick)?;
         }
         Ok(next)
     }
@@ -380,14 +423,35 @@ impl PartialRun<'_> {
             return Err(Unsupported::TooLarge);
         }
         let (addr, ctrl) = (self.address_sources(at), self.ctrl);
-        self.events.push(Event { loc, value, kind, addr, data, ctrl });
+        let address_pick = self.address_picks(at);
+        let pick = address_pick | self.ctrl_pick;
+        let (passed_pick, picking) = (0, 0);
+        self.events.push(Event {
+            loc,
+            value,
+            kind,
+            addr,
+            data,
+            ctrl,
+            pick,
+            address_pick,
+            passed_pick,
+            picking,
+        });
         Ok(self.events.len() - 1)
     }
 
-    fn set(&mut self, reg: Reg, value: Value, sources: Events) -> Result<(), Unsupported> {
+    fn set(
+        &mut self,
+        reg: Reg,
+        value: Value,
+        sources: Events,
+        picks: Events,
+    ) -> Result<(), Unsupported> {
         let ty = &self.thread.registers[reg.index()].ty;
         self.registers[reg.index()] = self.in_range(ty, value)?;
         self.sources[reg.index()] = sources;
+        self.picks[reg.index()] = picks;
         Ok(())
     }
 
@@ -407,6 +471,17 @@ impl PartialRun<'_> {
         let mut all = 0;
         expr.for_each_var(&mut |reg| all |= self.sources[reg.index()]);
         all
+    }
+
+    fn picks(&self, expr: &Expr<Reg>) -> Events {
+        let mut all = 0;
+        expr.for_each_var(&mut |reg| all |= self.picks[reg.index()]);
+        all
+    }
+
+    fn address_picks(&self, at: &Address) -> Events {
+        let index = at.index.as_ref().map_or(0, |(_, index)| self.picks(index));
+        index | at.pointer.as_ref().map_or(0, |pointer| self.picks(&pointer.value))
     }
 
     fn address_sources(&self, at: &Address) -> Events {

@@ -70,6 +70,17 @@ impl Entry {
         matches!(self.op(code), Op::Update { .. })
     }
 
+    /// Returns whether the entry is a compare-and-swap.
+    pub(super) fn is_comparison(&self, code: Code) -> bool {
+        matches!(self.op(code), Op::Update { update: Update::Cas { .. }, .. })
+    }
+
+    /// Returns whether the entry is a compare-and-swap that is guessed to succeed, and this is not
+    /// known.
+    pub(super) fn is_guessed_to_succeed(&self, code: Code) -> bool {
+        self.is_comparison(code) && self.guess == Some(true) && self.truth(code).is_none()
+    }
+
     /// Returns whether the entry is an exclusive load.
     pub(super) fn is_reservation(&self, code: Code) -> bool {
         matches!(self.op(code), Op::Load { .. }) && self.order(code).exclusive
@@ -146,10 +157,8 @@ impl Entry {
             Op::Store { value, .. } => self.value(value),
             Op::Update { update, .. } => match update {
                 Update::Swap { new } => self.value(new),
-                Update::Cas { new, .. } => {
-                    self.read?;
-                    self.value(new)
-                }
+                Update::Cas { new, .. } if self.guess == Some(true) => self.value(new),
+                Update::Cas { .. } => None,
                 Update::Add { by, wrap } => {
                     let (by, old) = (self.value(by)?, self.read?);
                     Some(by.and_then(|by| match wrap {

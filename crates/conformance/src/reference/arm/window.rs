@@ -87,9 +87,6 @@ impl Window {
                 vec![fetched(*then, Some(true)), fetched(*otherwise, Some(false))]
             }
             Op::Assume(_) | Op::Assert(_) => vec![fetched(stmt.next, Some(true))],
-            Op::Update { update: fencepost_ir::Update::Cas { .. }, .. } => {
-                vec![fetched(stmt.next, Some(true)), fetched(stmt.next, Some(false))]
-            }
             Op::Assign { .. }
             | Op::Load { .. }
             | Op::Store { .. }
@@ -126,6 +123,22 @@ impl Window {
         }
     }
 
+    /// Returns the window after each guess whether a comparison succeeds.
+    pub(super) fn guess_comparisons(&self, code: Code) -> Vec<Window> {
+        let mut found = Vec::new();
+        for (key, entry) in &self.entries {
+            if entry.is_comparison(code) && entry.guess.is_none() {
+                for guess in [true, false] {
+                    let mut window = self.with_entry(*key, |entry| entry.guess = Some(guess));
+                    if window.settle(code).is_ok() {
+                        found.push(window);
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// Returns the window after each read that may be performed, for each guess.
     pub(super) fn perform_reads(&self, code: Code, memory: &[Value]) -> Vec<Window> {
         let mut found = Vec::new();
@@ -159,7 +172,9 @@ impl Window {
             is_strong && earlier.has_pending_write(code) && earlier.order(code).release
         };
         let is_unresolved = |(_, earlier): (&usize, &Entry)| {
-            earlier.is_control(code) || earlier.has_unknown_address(code)
+            earlier.is_control(code)
+                || earlier.has_unknown_address(code)
+                || earlier.is_guessed_to_succeed(code)
         };
         let mut fences = self.fences_before(code, key);
         self.is_past_fences(code, key, true)
@@ -267,11 +282,12 @@ impl Window {
         let blocks = |earlier: &Entry| {
             earlier.is_control(code)
                 || earlier.has_unknown_address(code)
+                || earlier.is_guessed_to_succeed(code)
                 || (earlier.is_pending(code) && (is_release || earlier.is_at(code, loc)))
         };
         !earlier.any(|(_, earlier)| blocks(earlier))
             && !entry.has_pending_read(code)
-            && (entry.guess.is_none() || entry.truth(code).is_some())
+            && (!entry.is_comparison(code) || entry.truth(code).is_some())
             && self.is_past_fences(code, key, false)
             && self.is_past_acquires(code, key)
     }
@@ -357,10 +373,15 @@ impl Window {
         let keys: Vec<usize> = self.entries.keys().copied().collect();
         for key in keys {
             let entry = &self.entries[&key];
-            if let Some(truth) = entry.truth(code)
-                && entry.guess != Some(truth.map_err(|_| Discarded)?)
-            {
-                return Err(Discarded);
+            if let Some(truth) = entry.truth(code) {
+                let truth = truth.map_err(|_| Discarded)?;
+                if entry.is_comparison(code) && entry.guess.is_none() {
+                    *self = self.with_entry(key, |entry| entry.guess = Some(truth));
+                    return Ok(true);
+                }
+                if entry.guess != Some(truth) {
+                    return Err(Discarded);
+                }
             }
             if let Some(loc) = entry.location(code) {
                 let loc = loc.map_err(|_| Discarded)?;
