@@ -31,7 +31,7 @@ impl Arm {
         let value = read.forwarded.unwrap_or(state.memory.values[loc.index()]);
         let source = if read.forwarded.is_some() { Source::Forwarded } else { Source::Memory };
         // A comparison that fails at once is one event, see `settle_access`.
-        if !matches!(result_after(shape, t, window, entry, value), Some(Ok((None, _)))) {
+        if comparison(shape, t, window, entry, value) != Some(Ok(false)) {
             recorder.record_with(|| {
                 let kind = EventKind::Load { loc, value, source };
                 event(shape, t, window, entry, kind)
@@ -160,17 +160,6 @@ fn accesses_before(shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize
     facts[..entry].iter().enumerate().filter(is_incomplete).count() as u32
 }
 
-/// Returns the result of an update whose read is performed: the value it writes, if it writes, and
-/// the value it yields.
-pub(super) fn update_result(
-    shape: &Shape<'_>,
-    t: ThreadId,
-    window: &Window,
-    entry: usize,
-) -> Option<Result<(Option<Value>, Value), Fault>> {
-    result_after(shape, t, window, entry, facts::read_value(window, entry)?)
-}
-
 /// Returns the result of a compare-and-swap that is guessed to succeed, if its expected value is
 /// known: that value, or 1. It does not depend on the read. The result is `None` if it cannot
 /// succeed, because its register never has this value.
@@ -200,6 +189,27 @@ pub(super) fn result_of_success(
     Some(value.filter(|value| shape.thread(t).register_fields[reg.index()].holds(*value)))
 }
 
+/// Returns whether the comparison of a compare-and-swap that reads `old` succeeds. `None` if its
+/// expected value is not known yet, or if it is no compare-and-swap.
+pub(super) fn comparison(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    entry: usize,
+    old: Value,
+) -> Option<Result<bool, Fault>> {
+    let pc = window.pc(entry);
+    let Op::Update { update: Update::Cas { expected, .. }, .. } = &shape.stmt(t, pc).op else {
+        return None;
+    };
+    let uses = &shape.thread(t).uses[pc.index()];
+    let operands = window.operands(shape, t, entry);
+    if !is_known(expected, uses, operands) {
+        return None;
+    }
+    Some(expected.eval(&|reg| value_of(uses, operands, *reg)).map(|expected| expected == old))
+}
+
 /// Returns whether an access that reads this value will write: an update, or a load that reserves
 /// its location for a store. `None` if it is not known yet.
 pub(super) fn will_write(
@@ -211,29 +221,9 @@ pub(super) fn will_write(
 ) -> Option<bool> {
     match &shape.stmt(t, window.pc(entry)).op {
         Op::Update { update, .. } if facts::may_fail(update) => {
-            match result_after(shape, t, window, entry, value)? {
-                Ok((new, _)) => Some(new.is_some()),
-                Err(_) => Some(true), // the write reports the fault
-            }
+            // The write reports a fault.
+            Some(comparison(shape, t, window, entry, value)?.unwrap_or(true))
         }
         _ => Some(true),
     }
-}
-
-/// Returns the result of an update that reads this value. `None` if it is not known yet.
-fn result_after(
-    shape: &Shape<'_>,
-    t: ThreadId,
-    window: &Window,
-    entry: usize,
-    old: Value,
-) -> Option<Result<(Option<Value>, Value), Fault>> {
-    let pc = window.pc(entry);
-    let Op::Update { update, .. } = &shape.stmt(t, pc).op else { return None };
-    if !window.is_ready(shape, t, entry) {
-        return None;
-    }
-    let uses = &shape.thread(t).uses[pc.index()];
-    let operands = window.operands(shape, t, entry);
-    Some(apply_update(update, old, &|reg| value_of(uses, operands, *reg)))
 }

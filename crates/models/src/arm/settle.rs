@@ -10,7 +10,7 @@ use crate::shape::Shape;
 use crate::state::State;
 use crate::window::retire::{self, Retired, WindowRules};
 use crate::window::{Note, Window};
-use fencepost_ir::{FenceKinds, ThreadId};
+use fencepost_ir::{FenceKinds, ThreadId, Value};
 
 impl WindowRules for Arm {
     fn mutated(&self) -> Mutated {
@@ -73,30 +73,37 @@ impl WindowRules for Arm {
                 return Ok(Retired::WrongGuess);
             }
         }
-        let result = perform::update_result(shape, t, window, entry);
-        let fails = window.notes(entry).any(|note| note == Note::WritesNothing);
+        let old = facts::read_value(window, entry);
+        let comparison = old.and_then(|old| perform::comparison(shape, t, window, entry, old));
+        let (fails, succeeds) = (
+            facts::has(window, entry, Note::WritesNothing),
+            facts::has(window, entry, Note::Succeeds),
+        );
+        let op = &shape.stmt(t, window.pc(entry)).op;
+        let yields = |is_equal: bool| match perform::yields_success(op) {
+            true => Value::from(is_equal),
+            false => old.unwrap_or_default(),
+        };
         let registers = &mut state.registers[shape.thread(t).registers..];
         let window = &mut state.pending[t.index()];
         if is_resolved {
             window.retain_notes(entry, |note| !matches!(note, Note::NotAt(_)));
         }
-        let succeeds = facts::has(window, entry, Note::Succeeds);
-        match result {
-            Some(Ok((Some(_), _))) if fails => Ok(Retired::WrongGuess),
-            Some(Ok((None, _))) if succeeds => Ok(Retired::WrongGuess),
-            Some(Ok((Some(_), yields))) => {
+        match comparison {
+            Some(Ok(true)) if fails => Ok(Retired::WrongGuess),
+            Some(Ok(false)) if succeeds => Ok(Retired::WrongGuess),
+            Some(Ok(true)) => {
                 window.retain_notes(entry, |note| note != Note::Succeeds);
-                window.deliver(entry, yields, registers);
+                window.deliver(entry, yields(true), registers);
                 Ok(Retired::Waits)
             }
-            Some(Ok((None, yields))) => {
+            Some(Ok(false)) => {
                 recorder.record_with(|| {
-                    let old = facts::read_value(window, entry).unwrap_or_default();
                     let loc = location.and_then(Result::ok).expect("the read is performed");
-                    let kind = EventKind::Update { loc, old, new: None };
+                    let kind = EventKind::Update { loc, old: old.unwrap_or_default(), new: None };
                     perform::event(shape, t, window, entry, kind)
                 });
-                window.remove(shape, t, entry, yields, registers);
+                window.remove(shape, t, entry, yields(false), registers);
                 Ok(Retired::Gone)
             }
             None if succeeds => match perform::result_of_success(shape, t, window, entry) {
