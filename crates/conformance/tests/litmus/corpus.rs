@@ -1,7 +1,8 @@
-//! The tests of `corpus/x86` have the outcomes in `expected.tsv`, which were derived by hand. The
-//! reference interpreter and the axiomatic judge have the same outcomes.
+//! The tests of `corpus/x86` have the outcomes in `expected.tsv`, which were derived by hand, and
+//! those of `corpus/aarch64` have the outcomes in their table. For `corpus/x86`, the reference
+//! interpreter and the axiomatic judge have the same outcomes.
 
-use super::queries::{MODELS, files, read, run_file, run_model, stem};
+use super::queries::{MODELS, files, read, run_file, run_model, run_under, stem};
 use crate::common::corpus;
 use fencepost_conformance::axiomatic::{self, Unsupported};
 use fencepost_conformance::reference::explore;
@@ -42,6 +43,26 @@ fn every_test_has_its_expected_outcomes() {
     let mut wrong = Vec::new();
     for path in files(&corpus().join("x86")) {
         match run_file(&path) {
+            Ok(ran) => wrong.extend(differences(&ran, &mut records)),
+            Err(message) => wrong.push(message),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_aarch64_test_has_its_expected_outcomes() {
+    let folder = corpus().join("aarch64");
+    let mut records = Records::default();
+    let expected = fs::read_to_string(folder.join("expected.tsv")).expect("expectations");
+    records.read(&expected).expect("a table of records");
+    let mut wrong = Vec::new();
+    for path in files(&folder) {
+        let test = read(&path).expect("a test of the corpus");
+        // Other models do not have exclusive pairs.
+        let all = if test.problem.program.has_exclusive_pairs() { 1 } else { 5 };
+        let names = ["arm", "sc", "tso", "pso", "rmo"].into_iter().take(all);
+        match run_under(&path, test, names) {
             Ok(ran) => wrong.extend(differences(&ran, &mut records)),
             Err(message) => wrong.push(message),
         }

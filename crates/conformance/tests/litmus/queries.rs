@@ -59,9 +59,17 @@ pub(crate) fn run_model(problem: &Problem, name: &str) -> BTreeSet<Vec<Value>> {
 
 /// Reads a test and runs it under all models.
 pub(crate) fn run_file(path: &Path) -> Result<TestRun, String> {
-    let test = read(path)?;
+    run_under(path, read(path)?, MODELS.map(|(name, _, _)| name))
+}
+
+/// Runs a test under these models.
+pub(crate) fn run_under<'a>(
+    path: &Path,
+    test: Test,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Result<TestRun, String> {
     let mut models = Vec::new();
-    for (name, _, _) in MODELS {
+    for name in names {
         let shown =
             test.evaluate(&run_model(&test.problem, name)).map_err(|f| f.describe().to_string())?;
         models.push((model(name), Ok(ModelResult { shown, incomplete: None, seconds: 0.0 })));
