@@ -9,7 +9,7 @@
 //!   PSO.
 //! - [`symbolic`]: sets of store-buffer contents as regular languages, for TSO and PSO.
 //! - [`table`]: table-driven models with an out-of-order window: RMO, IBM 370, user-defined models.
-//! - [`arm`]: ARMv8-A.
+//! - [`arm`]: the model of ARMv8-A.
 //! - [`window`]: the out-of-order window of these models.
 //! - [`catalog`]: the models by name, and model files.
 //! - [`shape`], [`future_accesses`], [`grace_periods`]: static facts about a program.

@@ -52,8 +52,6 @@ impl Arm {
 
 /// Returns whether an entry is an update that may write nothing.
 fn is_comparison(shape: &Shape<'_>, t: ThreadId, fact: &Facts) -> bool {
-    match &shape.stmt(t, fact.pc).op {
-        Op::Update { update, .. } => facts::may_fail(update),
-        _ => false,
-    }
+    let Op::Update { update, .. } = &shape.stmt(t, fact.pc).op else { return false };
+    facts::may_fail(update)
 }

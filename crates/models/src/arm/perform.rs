@@ -219,11 +219,19 @@ pub(super) fn will_write(
     entry: usize,
     value: Value,
 ) -> Option<bool> {
-    match &shape.stmt(t, window.pc(entry)).op {
-        Op::Update { update, .. } if facts::may_fail(update) => {
-            // The write reports a fault.
-            Some(comparison(shape, t, window, entry, value)?.unwrap_or(true))
-        }
-        _ => Some(true),
+    let is_comparison = match &shape.stmt(t, window.pc(entry)).op.memory() {
+        Some(MemoryOp::Update { update, .. }) => facts::may_fail(update),
+        Some(
+            MemoryOp::Load { .. }
+            | MemoryOp::Store { .. }
+            | MemoryOp::Fence(_)
+            | MemoryOp::Drain(_),
+        )
+        | None => false,
+    };
+    if !is_comparison {
+        return Some(true);
     }
+    // The write reports a fault.
+    Some(comparison(shape, t, window, entry, value)?.unwrap_or(true))
 }
