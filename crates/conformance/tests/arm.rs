@@ -318,6 +318,13 @@ const CLASSICS: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
+        // The addition passes the compare-and-swap, so both read the write of the swap.
+        "CoRR+cas-addr",
+        "swp r0 x 1; cas r0 x+r0 1 1; add r1 x 2 | str x 2",
+        "p0.r0=2 p0.r1=1",
+        false,
+    ),
+    (
         "MP+dmb+failed-cas-addr",
         "str x 1; dmb; str y 1 | cas r0 y 0 2; ldr r1 x+r0",
         "p1.r0=1 p1.r1=0",

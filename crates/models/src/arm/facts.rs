@@ -66,9 +66,10 @@ pub(super) fn facts(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Vec<Fact
                         facts.reads = false;
                         facts.holds = true;
                     }
-                    Note::WritesNothing => facts.writes = false,
+                    // An update that is passed by a read of the same write must not write.
+                    Note::WritesNothing | Note::At(_) => facts.writes = false,
                     Note::Failed(_) => (facts.reads, facts.writes) = (false, false),
-                    Note::NotAt(_) | Note::At(_) | Note::Succeeds => {}
+                    Note::NotAt(_) | Note::Succeeds => {}
                 }
             }
             facts.holds &= facts.writes || !facts.is_update;
