@@ -116,8 +116,10 @@ impl Graph {
                 let forwarding_store =
                     self.pending[t].iter().rev().find(|(_, position)| *position == loc.index());
                 let writer = match (source, forwarding_store) {
-                    (Source::Forwarded, Some((store, _))) => Some(*store),
-                    (Source::Forwarded, None) | (Source::Memory, _) => self.last_write(loc.index()),
+                    (Source::Forwarded { .. }, Some((store, _))) => Some(*store),
+                    (Source::Forwarded { .. }, None) | (Source::Memory, _) => {
+                        self.last_write(loc.index())
+                    }
                 };
                 self.reads.push((node, loc.index(), writer));
             }

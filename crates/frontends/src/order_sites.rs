@@ -3,17 +3,17 @@
 //! A front end finds the order of an access in the source text. This module lists the orders that
 //! the access can have instead, spelled as the source spells its own: `memory_order_relaxed`
 //! becomes `memory_order_release`, and `__ATOMIC_RELAXED` becomes `__ATOMIC_RELEASE`. Orders with
-//! the same fences ([`crate::orders`]) are equal for every model, so only the weakest of them is
-//! listed: a sequentially consistent load is an acquire load.
+//! the same effect ([`crate::orders`]) are equal for every model, so only the weakest of them is
+//! listed: a sequentially consistent update is an acquire and release update.
 //!
 //! A compare-and-exchange has two orders. If both have the same fence after the access, that fence
 //! needs no branch on the result, and the listed orders keep it so. Otherwise the program branches
 //! on the result, and only the fence before the access can change. A listed order never adds or
 //! removes that branch, because a branch itself orders accesses under some models.
 
-use fencepost_ir::{Label, OrderChoice, OrderFences, OrderSite, Span};
+use fencepost_ir::{AccessKind, FenceKinds, Label, OrderChoice, OrderEffect, OrderSite, Span};
 
-use crate::orders::{FencesAround, MemoryOrder};
+use crate::orders::{FencesAround, MemoryOrder, exchange_order};
 
 /// The orders of C11, from weak to strong.
 const ORDERS: [MemoryOrder; 5] = [
@@ -24,32 +24,12 @@ const ORDERS: [MemoryOrder; 5] = [
     MemoryOrder::SeqCst,
 ];
 
-/// What an access does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum AccessKind {
-    /// A load.
-    Load,
-    /// A store.
-    Store,
-    /// A read-modify-write operation.
-    Update,
-}
-
-impl AccessKind {
-    fn name(self) -> &'static str {
-        match self {
-            AccessKind::Load => "load",
-            AccessKind::Store => "store",
-            AccessKind::Update => "update",
-        }
-    }
-
-    fn fences(self, order: MemoryOrder) -> Option<FencesAround> {
-        match self {
-            AccessKind::Load => order.load_fences(),
-            AccessKind::Store => order.store_fences(),
-            AccessKind::Update => Some(order.update_fences()),
-        }
+/// Returns the fences of an access; `None` if it cannot have this order.
+fn fences_of(kind: AccessKind, order: MemoryOrder) -> Option<FencesAround> {
+    match kind {
+        AccessKind::Load => order.load_fences(),
+        AccessKind::Store => order.store_fences(),
+        AccessKind::Update => Some(order.update_fences()),
     }
 }
 
@@ -81,8 +61,8 @@ pub(crate) fn order_site(
     let mut position = None;
     for orders in combinations(kind, &own) {
         let is_own = orders == own;
-        let fences = fences(kind, &orders)?;
-        let is_known = choices.iter().any(|choice| choice.fences == fences);
+        let effect = effect(kind, &orders)?;
+        let is_known = choices.iter().any(|choice| choice.effect == effect);
         if is_known && !is_own {
             continue;
         }
@@ -97,18 +77,18 @@ pub(crate) fn order_site(
                 edits.push((written.span, text));
             }
         }
-        choices.push(OrderChoice { name: names.join(", "), fences, edits });
+        choices.push(OrderChoice { name: names.join(", "), effect, edits });
     }
     let written = position.filter(|_| choices.len() > 1)?;
     let has_branch = matches!(own[..], [success, failure] if branches(success, failure));
     let after = Some(after).filter(|_| !has_branch);
-    Some(OrderSite { access, after, what: kind.name(), choices, written })
+    Some(OrderSite { access, after, kind, choices, written })
 }
 
 /// Returns the orders that an access can have, from weak to strong.
 fn combinations(kind: AccessKind, own: &[MemoryOrder]) -> Vec<Vec<MemoryOrder>> {
     let [success, failure] = *own else {
-        let allowed = ORDERS.into_iter().filter(|order| kind.fences(*order).is_some());
+        let allowed = ORDERS.into_iter().filter(|order| fences_of(kind, *order).is_some());
         return allowed.map(|order| vec![order]).collect();
     };
     let mut all: Vec<Vec<MemoryOrder>> = Vec::new();
@@ -131,15 +111,21 @@ fn combinations(kind: AccessKind, own: &[MemoryOrder]) -> Vec<Vec<MemoryOrder>> 
     all
 }
 
-fn fences(kind: AccessKind, orders: &[MemoryOrder]) -> Option<OrderFences> {
-    let (before, after) = kind.fences(*orders.first()?)?;
-    match *orders {
+fn effect(kind: AccessKind, orders: &[MemoryOrder]) -> Option<OrderEffect> {
+    let order = *orders.first()?;
+    let (before, after) = fences_of(kind, order)?;
+    let access = match (kind, orders) {
+        (AccessKind::Load, _) => order.load_order(),
+        (AccessKind::Store, _) => order.store_order(),
+        (AccessKind::Update, [success, failure]) => exchange_order(*success, *failure),
+        (AccessKind::Update, _) => order.update_order(),
+    };
+    let after = match *orders {
         // The fence after the access is on one branch only, and does not change.
-        [success, failure] if branches(success, failure) => {
-            Some(OrderFences { before, ..OrderFences::default() })
-        }
-        _ => Some(OrderFences { before, after }),
-    }
+        [success, failure] if branches(success, failure) => FenceKinds::default(),
+        _ => after,
+    };
+    Some(OrderEffect { before, after, access })
 }
 
 /// Returns the name of another order, spelled like a text that names an order. Returns `None` if
@@ -205,7 +191,7 @@ mod tests {
             names(kind, &[(order, order.name())]).expect("other orders exist")
         };
         let relaxed = MemoryOrder::Relaxed;
-        assert_eq!(choices(AccessKind::Load, relaxed).0, ["relaxed", "acquire"]);
+        assert_eq!(choices(AccessKind::Load, relaxed).0, ["relaxed", "acquire", "seq_cst"]);
         assert_eq!(choices(AccessKind::Store, relaxed).0, ["relaxed", "release", "seq_cst"]);
         let (update, written) = choices(AccessKind::Update, MemoryOrder::Release);
         assert_eq!(update, ["relaxed", "acquire", "release", "acq_rel"]);

@@ -147,6 +147,14 @@ impl MemoryOrder {
     }
 }
 
+/// Returns the order of a compare-and-exchange on machines with ordered accesses. The instruction is
+/// the same if it fails.
+pub fn exchange_order(success: MemoryOrder, failure: MemoryOrder) -> AccessOrder {
+    success
+        .update_order()
+        .union(AccessOrder { acquire: failure.update_order().acquire, ..AccessOrder::PLAIN })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

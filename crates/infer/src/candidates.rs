@@ -12,6 +12,7 @@ use fencepost_ir::{
     WrittenFences, flow, placement,
 };
 use fencepost_models::mutation::Mutated;
+use fencepost_models::{ModelSpec, arm};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The weight of one unit of cost. Smaller parts of a weight break ties between placements of equal
@@ -189,6 +190,23 @@ impl Candidates {
         set.iter().map(|position| self.atoms[position]).collect()
     }
 
+    /// Returns whether fences of a set at one place are together a full fence of a machine with
+    /// ordered accesses, and none of them is. The language may write them as separate fences, which
+    /// order less. The full fence is a candidate and not more expensive.
+    pub(crate) fn forms_full_fence(&self, set: &Set, model: &ModelSpec) -> bool {
+        let is_full = |kinds| arm::fence_kinds(kinds) == FenceKinds::FULL;
+        let placement = self.placement(set);
+        let fences = placement.by_place();
+        let is_formed = |(place, (kinds, _)): (&PlaceId, &(FenceKinds, Vec<Label>))| {
+            let is_single = |atom: &Atom| match atom.barrier {
+                Barrier::Fence(kinds) => atom.place == *place && is_full(kinds),
+                Barrier::Drain(_) | Barrier::Order(_) => false,
+            };
+            is_full(*kinds) && !placement.atoms.iter().any(is_single)
+        };
+        model.has_ordered_accesses() && fences.iter().any(is_formed)
+    }
+
     /// Returns the cost of each candidate, in units of the fence costs.
     pub fn costs(&self) -> impl Iterator<Item = Cost> + '_ {
         self.costs.iter().map(|cost| Cost::from(*cost))
@@ -201,18 +219,27 @@ impl Candidates {
     }
 }
 
-/// Returns the cost of a full fence at a place where the user's fence has the kinds `present`. All
-/// four single kinds in one statement form a full fence, which may be cheaper.
+/// Returns the cost of a full fence at a place where the user's fence has the kinds `present`. Several
+/// kinds in one statement may form a full fence, which may be cheaper.
 fn full_fence_cost(fence_costs: &FenceCosts, present: FenceKinds) -> Option<u32> {
-    if present == FenceKinds::FULL {
+    let is_full = |kinds| match fence_costs.has_ordered_accesses {
+        true => arm::fence_kinds(kinds) == FenceKinds::FULL,
+        false => kinds == FenceKinds::FULL,
+    };
+    if is_full(present) {
         return None;
     }
-    let cost =
-        |kind| fence_costs.entries.iter().find(|(other, _)| *other == kind).map(|(_, cost)| *cost);
-    let missing = FenceKinds::SINGLE.iter().filter(|(kind, _)| !present.contains(*kind));
-    let singles: Option<u32> = missing.map(|(kind, _)| cost(FenceKind::Fence(*kind))).sum();
-    let full = cost(FenceKind::Fence(FenceKinds::FULL));
-    full.into_iter().chain(singles).min()
+    // The cheapest cost of each set of kinds.
+    let mut sets: BTreeMap<FenceKinds, u32> = BTreeMap::from([(present, 0)]);
+    for (kind, cost) in &fence_costs.entries {
+        let FenceKind::Fence(kinds) = kind else { continue };
+        for (known, known_cost) in sets.clone() {
+            let total = known_cost.saturating_add(*cost);
+            let best = sets.entry(known.union(*kinds)).or_insert(total);
+            *best = total.min(*best);
+        }
+    }
+    sets.into_iter().filter(|(kinds, _)| is_full(*kinds)).map(|(_, cost)| cost).min()
 }
 
 impl Restrictions {

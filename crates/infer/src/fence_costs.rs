@@ -5,7 +5,7 @@
 //! language: x86 has no instruction that orders only loads with loads.
 
 use fencepost_ir::FenceKinds;
-use fencepost_models::ModelSpec;
+use fencepost_models::{ModelSpec, arm};
 
 /// A fence kind or a drain.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -67,6 +67,9 @@ impl FenceKind {
 pub struct FenceCosts {
     /// The kinds and their costs. Each kind occurs once.
     pub entries: Vec<(FenceKind, u32)>,
+    /// Whether the model has ordered accesses, so that a fence is the next stronger barrier of the
+    /// machine.
+    pub has_ordered_accesses: bool,
 }
 
 impl FenceCosts {
@@ -83,6 +86,9 @@ impl FenceCosts {
         model: &ModelSpec,
         fences: impl IntoIterator<Item = (FenceKinds, u32)>,
     ) -> FenceCosts {
+        if model.has_ordered_accesses() {
+            return FenceCosts::of_machine(fences.into_iter().map(|(kinds, _)| kinds));
+        }
         let relaxes = model.relaxes();
         let is_effective = |kinds: FenceKinds| {
             kinds == FenceKinds::FULL
@@ -95,6 +101,20 @@ impl FenceCosts {
         FenceCosts::new(fences.map(|(kinds, cost)| (FenceKind::Fence(kinds), cost)))
     }
 
+    /// Returns the given kinds with the given costs, for a model.
+    pub fn requested(
+        model: &ModelSpec,
+        entries: impl IntoIterator<Item = (FenceKind, u32)>,
+    ) -> FenceCosts {
+        let has_ordered_accesses = model.has_ordered_accesses();
+        let cost = |kind: FenceKind, cost: u32| match kind {
+            FenceKind::Fence(kinds) if has_ordered_accesses => arm::fence_cost(kinds),
+            FenceKind::Fence(_) | FenceKind::Drain => cost,
+        };
+        let entries = entries.into_iter().map(|(kind, default)| (kind, cost(kind, default)));
+        FenceCosts { has_ordered_accesses, ..FenceCosts::new(entries) }
+    }
+
     /// Returns the given kinds with their default costs.
     pub fn with_default_costs(kinds: &[FenceKind]) -> FenceCosts {
         FenceCosts::new(kinds.iter().map(|kind| (*kind, kind.default_cost())))
@@ -105,12 +125,40 @@ impl FenceCosts {
         let mut entries: Vec<(FenceKind, u32)> = entries.into_iter().collect();
         entries.sort_unstable();
         entries.dedup_by_key(|(kind, _)| *kind);
-        FenceCosts { entries }
+        FenceCosts { entries, has_ordered_accesses: false }
     }
 
-    /// Changes the cost of a kind. Does not add a missing kind.
+    /// Returns the given fences for a machine with ordered accesses, with the costs of its barriers.
+    /// Of the fences that are the same barrier, returns the first that no other one contains.
+    fn of_machine(fences: impl IntoIterator<Item = FenceKinds>) -> FenceCosts {
+        let mut chosen: Vec<FenceKinds> = Vec::new();
+        for kinds in fences {
+            let barrier = arm::fence_kinds(kinds);
+            if barrier == FenceKinds::NONE {
+                continue;
+            }
+            let is_same = |other: &FenceKinds| arm::fence_kinds(*other) == barrier;
+            match chosen.iter().position(is_same) {
+                Some(known) if kinds.contains(chosen[known]) => chosen[known] = kinds,
+                Some(_) => {}
+                None => chosen.push(kinds),
+            }
+        }
+        let entries = chosen.into_iter().map(|k| (FenceKind::Fence(k), arm::fence_cost(k)));
+        FenceCosts { has_ordered_accesses: true, ..FenceCosts::new(entries) }
+    }
+
+    /// Changes the cost of a kind, and of all kinds that are the same barrier of the machine. Does not
+    /// add a missing kind.
     pub fn set_cost(&mut self, kind: FenceKind, cost: u32) {
-        for (_, old) in self.entries.iter_mut().filter(|(other, _)| *other == kind) {
+        let barrier = |kind: FenceKind| match kind {
+            FenceKind::Fence(kinds) if self.has_ordered_accesses => {
+                FenceKind::Fence(arm::fence_kinds(kinds))
+            }
+            FenceKind::Fence(_) | FenceKind::Drain => kind,
+        };
+        let is_same = |other: FenceKind| barrier(other) == barrier(kind);
+        for (_, old) in self.entries.iter_mut().filter(|(other, _)| is_same(*other)) {
             *old = cost;
         }
     }

@@ -36,6 +36,10 @@ pub fn infer(query: Query<'_>, budget: Budget<'_>) -> Inference {
 
 impl InferenceState<'_> {
     fn infer_by_fixpoint(&mut self) -> EarlyAnswer<Inference> {
+        if self.query.model.has_ordered_accesses() {
+            let reason = "the formula does not cover the orders of accesses";
+            return Err(self.answer_without_placement(reason.into()));
+        }
         self.check_sc()?;
         let mut formulas = Vec::new();
         for problem in 0..self.problems.len() {

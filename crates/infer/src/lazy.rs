@@ -328,14 +328,14 @@ impl InferenceState<'_> {
             let reason = Unrepairable::NoWitness { problem };
             return Err(Box::new(Inference::Unrepairable(reason)));
         };
-        let clause = blocking_clause(fenced, run, self.query.candidates);
+        let clause = blocking_clause(fenced, self.query.model, run, self.query.candidates);
         let positions = placement.atoms.iter().filter_map(|a| self.query.candidates.position(*a));
         let used = Set::of(self.query.candidates.len(), positions);
         assert!(!clause.intersects(&used), "no placed fence blocks a run of the fenced program");
         if clause.is_empty() {
             // A run without reorderings is a run under SC. The search under SC may have reached a
             // limit.
-            let reason = if is_reordered(fenced, run) {
+            let reason = if is_reordered(fenced, self.query.model, run) {
                 Unrepairable::NotPreventable { problem, placement, evidence }
             } else {
                 Unrepairable::ViolatedUnderSc { problem, evidence, under_model: true }
@@ -389,6 +389,7 @@ impl InferenceState<'_> {
         let costs: Vec<Cost> = candidates.costs().collect();
         let sets = self.clauses.all_cheapest(&costs, usize::MAX, self.budget.cancel);
         let mut sets = sets.map_err(|stop| self.stopped(stop))?;
+        sets.retain(|set| !candidates.forms_full_fence(set, self.query.model));
         // If there are too many sets to find all, `best` may be missing.
         if !sets.contains(best) {
             sets.push(best.clone());

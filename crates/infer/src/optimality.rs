@@ -287,7 +287,8 @@ impl Writer<'_> {
     /// Returns the candidates at all places that block the run of a clause.
     fn blocking(&self, learned: &LearnedClause) -> Option<Set> {
         let problem = self.fenced(learned.problem, &learned.placement);
-        Some(blocking_clause(&problem, learned.evidence.run()?, self.candidates))
+        let run = learned.evidence.run()?;
+        Some(blocking_clause(&problem, self.query.model, run, self.candidates))
     }
 
     /// Returns a clause over the permitted fences at all places: those that block the run, and so

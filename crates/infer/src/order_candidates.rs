@@ -1,21 +1,24 @@
 //! Candidates that change the memory order of an access.
 //!
 //! An order is a fence before and a fence after its access. So a stronger order is another way to
-//! write fences at these two positions, and one change may add fences on both sides. The cheapest
-//! hitting set chooses between fences and orders as it chooses between kinds of fences: the answer
-//! is exact over all combinations.
+//! write fences at these two positions, and one change may add fences on both sides. On machines with
+//! ordered accesses, an order has no fences. The cheapest hitting set chooses between fences and
+//! orders as it chooses between kinds of fences: the answer is exact over all combinations.
 //!
 //! *Costs.* A change costs the sum of the parts that it adds: the acquire part (the fence after a
 //! load or an update), the release part (the fence before a store or an update), and the seq_cst
-//! part of a store (the store-load fence after it). By default each part is cheaper than a fence
-//! statement that does the same.
+//! part of a store (the store-load fence after it). On machines with ordered accesses, a seq_cst
+//! store is a release store, and the seq_cst part of a load is that it follows earlier release
+//! stores. By default each part is cheaper than a fence statement that does the same.
 //!
 //! *Only useful orders.* An order is a candidate only if the model relaxes an order that it adds,
 //! and no weaker order has the same effect. An order that is a combination of weaker ones (acq_rel)
 //! is no candidate: inference combines its parts.
 
 use crate::candidates::{Candidates, Restrictions};
-use fencepost_ir::{Atom, Barrier, FenceKinds, OrderFences, OrderSite, PlaceId, Program};
+use fencepost_ir::{
+    AccessKind, Acquire, Atom, Barrier, FenceKinds, OrderEffect, OrderSite, PlaceId, Program,
+};
 use fencepost_models::ModelSpec;
 
 /// The costs of the parts of memory orders, in units of the fence costs.
@@ -25,7 +28,8 @@ pub struct OrderCosts {
     pub acquire: u32,
     /// The release part of a store or an update.
     pub release: u32,
-    /// The part of a seq_cst store that a release store does not have.
+    /// The part of a seq_cst store that a release store does not have. On machines with ordered
+    /// accesses: the part of a seq_cst load that an acquire load does not have.
     pub seq_cst: u32,
 }
 
@@ -50,21 +54,43 @@ impl OrderCosts {
         true
     }
 
-    /// Returns the cost of changing the fences of an access.
-    pub fn change(&self, from: OrderFences, to: OrderFences) -> u32 {
+    /// Returns the cost of changing the order of an access under a model.
+    pub fn change(
+        &self,
+        kind: AccessKind,
+        from: OrderEffect,
+        to: OrderEffect,
+        model: &ModelSpec,
+    ) -> u32 {
         let adds =
             |from: FenceKinds, to: FenceKinds, part| to.contains(part) && !from.contains(part);
-        let parts = [
-            (adds(from.after, to.after, FenceKinds::ACQUIRE), self.acquire),
-            (adds(from.before, to.before, FenceKinds::RELEASE), self.release),
-            (adds(from.after, to.after, FenceKinds::STORE_LOAD), self.seq_cst),
-        ];
+        let (is_acquire, is_seq_cst) = (
+            |effect: OrderEffect| effect.access.acquire != Acquire::None,
+            |effect: OrderEffect| effect.access.acquire == Acquire::Strong,
+        );
+        let parts = if model.has_ordered_accesses() {
+            [
+                (is_acquire(to) && !is_acquire(from), self.acquire),
+                (to.access.release && !from.access.release, self.release),
+                (kind == AccessKind::Load && is_seq_cst(to) && !is_seq_cst(from), self.seq_cst),
+            ]
+        } else {
+            [
+                (adds(from.after, to.after, FenceKinds::ACQUIRE), self.acquire),
+                (adds(from.before, to.before, FenceKinds::RELEASE), self.release),
+                (adds(from.after, to.after, FenceKinds::STORE_LOAD), self.seq_cst),
+            ]
+        };
         parts.iter().filter(|(is_added, _)| *is_added).map(|(_, cost)| cost).sum()
     }
 }
 
-/// Returns the kinds that have an effect under a model.
+/// Returns the kinds of the fence that a machine has for these kinds: those with an effect under its
+/// model, or those of the next stronger fence.
 pub(crate) fn effective_kinds(model: &ModelSpec, kinds: FenceKinds) -> FenceKinds {
+    if model.has_ordered_accesses() {
+        return fencepost_models::arm::fence_kinds(kinds);
+    }
     let relaxes = model.relaxes();
     let relaxed = [
         (FenceKinds::STORE_STORE, relaxes.store_store),
@@ -76,10 +102,14 @@ pub(crate) fn effective_kinds(model: &ModelSpec, kinds: FenceKinds) -> FenceKind
     effective.fold(FenceKinds::default(), |all, (kind, _)| all.union(*kind))
 }
 
-fn effective(model: &ModelSpec, fences: OrderFences) -> OrderFences {
-    OrderFences {
-        before: effective_kinds(model, fences.before),
-        after: effective_kinds(model, fences.after),
+fn effective(model: &ModelSpec, effect: OrderEffect) -> OrderEffect {
+    if model.has_ordered_accesses() {
+        return OrderEffect { access: effect.access, ..OrderEffect::default() };
+    }
+    OrderEffect {
+        before: effective_kinds(model, effect.before),
+        after: effective_kinds(model, effect.after),
+        ..OrderEffect::default()
     }
 }
 
@@ -87,17 +117,17 @@ fn effective(model: &ModelSpec, fences: OrderFences) -> OrderFences {
 /// combination of others.
 pub(crate) fn useful_orders(
     site: &OrderSite,
-    from: OrderFences,
+    from: OrderEffect,
     model: &ModelSpec,
-) -> Vec<OrderFences> {
-    let mut useful: Vec<OrderFences> = Vec::new();
+) -> Vec<OrderEffect> {
+    let mut useful: Vec<OrderEffect> = Vec::new();
     for choice in &site.choices {
-        let fences = choice.fences;
-        let effect = |fences: OrderFences| effective(model, from.union(fences));
-        let weaker = useful.iter().filter(|other| fences.contains(**other));
+        let own = choice.effect;
+        let effect = |order: OrderEffect| effective(model, from.union(order));
+        let weaker = useful.iter().filter(|other| own.contains(**other));
         let combined = weaker.fold(from, |all, other| all.union(*other));
-        if fences.contains(from) && effect(fences) != effect(combined) {
-            useful.push(fences);
+        if own.contains(from) && effect(own) != effect(combined) {
+            useful.push(own);
         }
     }
     useful
@@ -119,10 +149,10 @@ impl Candidates {
             if !restrictions.allow(program, id) {
                 continue;
             }
-            let from = site.written_choice().fences;
-            for fences in useful_orders(site, from, model) {
-                let atom = Atom { place: id, barrier: Barrier::Order(fences) };
-                more.push((atom, costs.change(from, fences)));
+            let from = site.written_choice().effect;
+            for effect in useful_orders(site, from, model) {
+                let atom = Atom { place: id, barrier: Barrier::Order(effect) };
+                more.push((atom, costs.change(site.kind, from, effect, model)));
             }
         }
         self.with_atoms(program, more)
@@ -132,39 +162,63 @@ impl Candidates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fencepost_ir::{Label, OrderChoice};
+    use fencepost_ir::{AccessOrder, Label, OrderChoice};
 
-    const NONE: OrderFences = OrderFences { before: FenceKinds::NONE, after: FenceKinds::NONE };
-    const ACQUIRE: OrderFences = OrderFences { after: FenceKinds::ACQUIRE, ..NONE };
-    const RELEASE: OrderFences = OrderFences { before: FenceKinds::RELEASE, ..NONE };
-    const SEQ_CST: OrderFences = OrderFences { after: FenceKinds::STORE_LOAD, ..RELEASE };
+    const NONE: OrderEffect = OrderEffect {
+        before: FenceKinds::NONE,
+        after: FenceKinds::NONE,
+        access: AccessOrder::PLAIN,
+    };
+    const ACQUIRE: OrderEffect = OrderEffect {
+        after: FenceKinds::ACQUIRE,
+        access: AccessOrder { acquire: Acquire::Weak, ..AccessOrder::PLAIN },
+        ..NONE
+    };
+    /// A load.
+    const STRONG: OrderEffect = OrderEffect {
+        access: AccessOrder { acquire: Acquire::Strong, ..AccessOrder::PLAIN },
+        ..ACQUIRE
+    };
+    const RELEASE: OrderEffect = OrderEffect {
+        before: FenceKinds::RELEASE,
+        access: AccessOrder { release: true, ..AccessOrder::PLAIN },
+        ..NONE
+    };
+    /// A store.
+    const SEQ_CST: OrderEffect = OrderEffect { after: FenceKinds::STORE_LOAD, ..RELEASE };
 
-    fn useful(choices: &[OrderFences], written: usize, model: &str) -> Vec<OrderFences> {
-        let choice = |fences: &OrderFences| OrderChoice {
+    fn model(name: &str) -> ModelSpec {
+        ModelSpec::by_name(name).expect("a built-in model")
+    }
+
+    fn useful(choices: &[OrderEffect], written: usize, name: &str) -> Vec<OrderEffect> {
+        let choice = |effect: &OrderEffect| OrderChoice {
             name: String::new(),
-            fences: *fences,
+            effect: *effect,
             edits: Vec::new(),
         };
         let site = OrderSite {
             access: Label(0),
             after: Some(Label(1)),
-            what: "store",
+            kind: AccessKind::Store,
             choices: choices.iter().map(choice).collect(),
             written,
         };
-        let model = ModelSpec::by_name(model).expect("a built-in model");
-        useful_orders(&site, choices[written], &model)
+        useful_orders(&site, choices[written], &model(name))
     }
 
     #[test]
     fn orders_without_effect_under_a_model_are_omitted() {
-        let store = [NONE, RELEASE, SEQ_CST];
+        let (store, load) = ([NONE, RELEASE, SEQ_CST], [NONE, ACQUIRE, STRONG]);
         assert_eq!(useful(&store, 0, "tso"), [SEQ_CST]);
         assert_eq!(useful(&store, 0, "pso"), [RELEASE, SEQ_CST]);
         assert_eq!(useful(&store, 1, "pso"), [SEQ_CST]);
         assert_eq!(useful(&store, 2, "pso"), []);
-        assert_eq!(useful(&[NONE, ACQUIRE], 0, "pso"), []);
-        assert_eq!(useful(&[NONE, ACQUIRE], 0, "rmo"), [ACQUIRE]);
+        assert_eq!(useful(&store, 0, "arm"), [RELEASE]);
+        assert_eq!(useful(&load, 0, "pso"), []);
+        assert_eq!(useful(&load, 0, "rmo"), [ACQUIRE]);
+        assert_eq!(useful(&load, 0, "arm"), [ACQUIRE, STRONG]);
+        assert_eq!(useful(&load, 1, "arm"), [STRONG]);
         assert_eq!(useful(&store, 0, "sc"), []);
     }
 
@@ -172,6 +226,7 @@ mod tests {
     fn a_combination_of_orders_is_no_candidate() {
         let update = [NONE, ACQUIRE, RELEASE, ACQUIRE.union(RELEASE)];
         assert_eq!(useful(&update, 0, "rmo"), [ACQUIRE, RELEASE]);
+        assert_eq!(useful(&update, 0, "arm"), [ACQUIRE, RELEASE]);
         assert_eq!(useful(&update, 0, "pso"), [RELEASE]);
         // From acquire, only acq_rel is stronger.
         assert_eq!(useful(&update, 1, "rmo"), [ACQUIRE.union(RELEASE)]);
@@ -180,15 +235,28 @@ mod tests {
     #[test]
     fn a_change_costs_the_parts_that_it_adds() {
         let costs = OrderCosts::default();
-        assert_eq!(costs.change(NONE, RELEASE), 1);
-        assert_eq!(costs.change(NONE, SEQ_CST), 3);
-        assert_eq!(costs.change(RELEASE, SEQ_CST), 2);
-        assert_eq!(costs.change(NONE, ACQUIRE.union(RELEASE)), 2);
-        assert_eq!(costs.change(SEQ_CST, SEQ_CST), 0);
+        let change = |from, to| costs.change(AccessKind::Store, from, to, &model("rmo"));
+        assert_eq!(change(NONE, RELEASE), 1);
+        assert_eq!(change(NONE, SEQ_CST), 3);
+        assert_eq!(change(RELEASE, SEQ_CST), 2);
+        assert_eq!(change(NONE, ACQUIRE.union(RELEASE)), 2);
+        assert_eq!(change(SEQ_CST, SEQ_CST), 0);
         // Every part is cheaper than the fence that does the same.
         assert!(costs.release < FenceKinds::STORE_STORE.default_cost());
         assert!(costs.acquire < FenceKinds::ACQUIRE.default_cost());
         let store_load = FenceKinds::STORE_LOAD.default_cost();
         assert!(costs.release + costs.seq_cst < store_load);
+    }
+
+    #[test]
+    fn a_machine_with_ordered_accesses_has_other_parts() {
+        let costs = OrderCosts::default();
+        let change = |kind, from, to| costs.change(kind, from, to, &model("arm"));
+        assert_eq!(change(AccessKind::Store, NONE, SEQ_CST), 1);
+        assert_eq!(change(AccessKind::Load, NONE, ACQUIRE), 1);
+        assert_eq!(change(AccessKind::Load, NONE, STRONG), 3);
+        assert_eq!(change(AccessKind::Load, ACQUIRE, STRONG), 2);
+        assert_eq!(change(AccessKind::Update, NONE, STRONG), 1);
+        assert_eq!(change(AccessKind::Update, NONE, STRONG.union(RELEASE)), 2);
     }
 }

@@ -23,7 +23,7 @@ use crate::order_candidates::{effective_kinds, useful_orders};
 use crate::set::Set;
 use fencepost_engines::{Budget, Engine, Evidence, Inconclusive, Settings, Task, Verdict};
 use fencepost_ir::{
-    Atom, Barrier, FenceKinds, OrderFences, PlaceId, Placement, Problem, Program, WrittenFences,
+    Atom, Barrier, FenceKinds, OrderEffect, PlaceId, Placement, Problem, Program, WrittenFences,
     placement,
 };
 use fencepost_models::ModelSpec;
@@ -107,10 +107,10 @@ pub fn parts_of_original(
         let place_id = PlaceId::from_index(at);
         let mut add = |barrier| atoms.push((Atom { place: place_id, barrier }, 1));
         if let Some(site) = &place.order {
-            let own = site.written_choice().fences;
-            let none = OrderFences::default();
+            let own = site.written_choice().effect;
+            let none = OrderEffect::default();
             let useful = models.iter().flat_map(|model| useful_orders(site, none, model));
-            useful.filter(|fences| own.contains(*fences)).for_each(|f| add(Barrier::Order(f)));
+            useful.filter(|part| own.contains(*part)).for_each(|part| add(Barrier::Order(part)));
         } else if let Some((own, _)) = place.written {
             let useful = useful_fences(own, models, fences);
             useful.into_iter().for_each(|kinds| add(Barrier::Fence(kinds)));
@@ -120,14 +120,19 @@ pub fn parts_of_original(
     none.with_atoms(program, atoms)
 }
 
-/// Returns the fences within `own` that have an effect which no combination of weaker ones has. A
-/// full fence also orders actions that are no accesses.
+/// Returns the fences within `own` that have an effect which no combination of the effects of weaker
+/// ones is. A full fence also orders actions that are no accesses.
 fn useful_fences(own: FenceKinds, models: &[ModelSpec], fences: &[FenceKinds]) -> Vec<FenceKinds> {
     let effect = |kinds: FenceKinds| -> Vec<FenceKinds> {
         models.iter().map(|model| effective_kinds(model, kinds)).collect()
     };
     let mut within: Vec<FenceKinds> = fences.iter().copied().chain([own]).collect();
-    within.retain(|kinds| own.contains(*kinds));
+    // A full barrier of a machine is as strong as the original, whatever the name of the fence.
+    let is_full_barrier = |kinds: FenceKinds| {
+        let mut machines = models.iter().filter(|model| model.has_ordered_accesses());
+        machines.any(|model| effective_kinds(model, kinds) == FenceKinds::FULL)
+    };
+    within.retain(|kinds| own.contains(*kinds) && (*kinds == own || !is_full_barrier(*kinds)));
     within.sort_by_key(|kinds| {
         (FenceKinds::SINGLE.iter().filter(|(kind, _)| kinds.contains(*kind)).count(), *kinds)
     });
@@ -135,9 +140,12 @@ fn useful_fences(own: FenceKinds, models: &[ModelSpec], fences: &[FenceKinds]) -
     let mut useful: Vec<FenceKinds> = Vec::new();
     for kinds in within {
         let weaker = useful.iter().filter(|other| kinds.contains(**other));
-        let combined = weaker.fold(FenceKinds::default(), |all, other| all.union(*other));
+        let combined = weaker.fold(effect(FenceKinds::default()), |all, other| {
+            all.iter().zip(effect(*other)).map(|(all, more)| all.union(more)).collect()
+        });
+        let is_known = useful.iter().any(|other| effect(*other) == effect(kinds));
         let is_full = kinds == FenceKinds::FULL && effect(kinds) != effect(FenceKinds::default());
-        if effect(kinds) != effect(combined) || is_full {
+        if effect(kinds) != combined && !is_known || is_full {
             useful.push(kinds);
         }
     }
@@ -174,7 +182,11 @@ impl Search<'_> {
         let mut verified: Vec<Placement> = Vec::new();
         let (mut undecided, mut checks) = (0, 0);
         loop {
-            let (sets, complete) = clauses.minimal(MAX_WEAKENINGS, self.budget.cancel);
+            let (mut sets, complete) = clauses.minimal(MAX_WEAKENINGS, self.budget.cancel);
+            let forms_full_fence = |set: &Set| {
+                self.query.models.iter().any(|model| parts.forms_full_fence(set, model))
+            };
+            sets.retain(|set| !forms_full_fence(set));
             self.check_limits()?;
             let mut has_learned = false;
             for set in &sets {
@@ -280,7 +292,8 @@ impl Search<'_> {
     fn clause(&self, violation: &WeakViolation) -> Result<Set, Box<WeakenAnswer>> {
         let weaker = self.weaker_problem(violation.problem, &violation.left);
         let run = violation.evidence.run().expect("a violation of all runs has a run");
-        let clause = blocking_clause(&weaker, run, self.query.parts);
+        let model = &self.query.models[violation.model];
+        let clause = blocking_clause(&weaker, model, run, self.query.parts);
         assert!(!clause.is_empty(), "the original blocks every violation of a weaker program");
         Ok(clause)
     }

@@ -45,6 +45,24 @@ impl AccessOrder {
         }
     }
 
+    /// Returns an order that is as strong as both. An update that acquires and releases may be a pair
+    /// of accesses.
+    pub fn union(self, other: AccessOrder) -> AccessOrder {
+        let acquire = self.acquire.max(other.acquire);
+        let release = self.release || other.release;
+        AccessOrder {
+            acquire,
+            release,
+            exclusive: self.exclusive || other.exclusive || release && acquire != Acquire::None,
+            discards_value: self.discards_value || other.discards_value,
+        }
+    }
+
+    /// Returns whether `self` orders at least what `other` orders.
+    pub fn contains(self, other: AccessOrder) -> bool {
+        self.acquire >= other.acquire && self.release >= other.release
+    }
+
     /// The order of a plain access.
     pub const PLAIN: AccessOrder = AccessOrder {
         acquire: Acquire::None,

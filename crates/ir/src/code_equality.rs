@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::access_order::AccessOrder;
 use crate::flow;
 use crate::ids::Pc;
 use crate::op::Op;
@@ -17,10 +18,10 @@ use crate::program::{Program, Thread};
 /// Returns whether two programs have the same locations and pools, and threads with the same
 /// canonical code.
 pub fn same_code(a: &Program, b: &Program) -> bool {
-    let alike = |a: &Thread, b: &Thread, init| {
-        a.name == b.name
-            && a.registers == b.registers
-            && canonical_code(a, init) == canonical_code(b, init)
+    let alike = |own: &Thread, other: &Thread, init| {
+        own.name == other.name
+            && own.registers == other.registers
+            && canonical_code(a, own, init) == canonical_code(b, other, init)
     };
     let init = match (&a.init, &b.init) {
         (Some(a), Some(b)) => alike(a, b, true),
@@ -33,13 +34,25 @@ pub fn same_code(a: &Program, b: &Program) -> bool {
         && a.threads.iter().zip(&b.threads).all(|(a, b)| alike(a, b, false))
 }
 
-/// A statement of the canonical form: the operation (without branch targets), whether it is in a
-/// critical section, and the positions of its successors. `None` is an infinite loop without
-/// effect.
-type CanonicalStmt = Option<(Op, bool, Vec<usize>)>;
+/// A statement of the canonical form. `None` is an infinite loop without effect.
+type CanonicalStmt = Option<Effect>;
+
+#[derive(PartialEq, Eq)]
+struct Effect {
+    /// The operation, without branch targets.
+    op: Op,
+    /// The order of its access.
+    order: AccessOrder,
+    /// Whether it only implements the order of an access.
+    is_implied: bool,
+    /// Whether it is in a critical section.
+    critical: bool,
+    /// The positions of its successors.
+    next: Vec<usize>,
+}
 
 /// Returns the canonical form of a thread, in breadth-first order from its entry.
-fn canonical_code(thread: &Thread, init: bool) -> Vec<CanonicalStmt> {
+fn canonical_code(program: &Program, thread: &Thread, init: bool) -> Vec<CanonicalStmt> {
     let atomic = flow::atomic_statements(thread, init);
     let has_no_effect = |pc: Pc| {
         let op = &thread.stmt(pc).op;
@@ -76,7 +89,8 @@ fn canonical_code(thread: &Thread, init: bool) -> Vec<CanonicalStmt> {
                 stmt.op.clone()
             };
             let next = flow::successors(stmt).map(|next| position(next, &mut order)).collect();
-            (op, stmt.critical, next)
+            let (order, is_implied) = (program.access_order(stmt), program.is_implied(stmt));
+            Effect { op, order, is_implied, critical: stmt.critical, next }
         }));
     }
     canonical

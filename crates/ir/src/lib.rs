@@ -72,7 +72,7 @@ pub use expr::{BinOp, Expr, Fault, UnOp, WideOp};
 pub use ids::{Domain, Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
 pub use op::{Access, Address, CasResult, FenceKinds, MemoryOp, Op, Pointer, Update};
 pub use operations::{Consistency, Operation, Operations};
-pub use place::{OrderChoice, OrderFences, OrderSite, Place};
+pub use place::{AccessKind, OrderChoice, OrderEffect, OrderSite, Place};
 pub use placement::{Atom, Barrier, Placement, WrittenFences};
 pub use program::{Bound, LabelInfo, Location, Pool, Problem, Program, Register, Stmt, Thread};
 pub use property::{Condition, Observable, Property, Quantifier};

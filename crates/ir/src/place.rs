@@ -9,8 +9,10 @@
 //! An access whose memory order is written in the source is an *order place*, if the front end is
 //! asked for such places. An order is a fence before and a fence after the access. Two statements
 //! mark an order place: the one before the access and the one after it. Each is a fence or, if the
-//! order has no fence there, a `skip`.
+//! order has no fence there, a `skip`. Machines with ordered accesses ignore these fences and use the
+//! order of the access.
 
+use crate::access_order::AccessOrder;
 use crate::ids::Label;
 use crate::op::FenceKinds;
 use crate::span::Span;
@@ -61,25 +63,55 @@ impl Place {
     }
 }
 
-/// The fences of a memory order: before and after its access.
+/// The effect of a memory order: the fences before and after its access, and the order of the access
+/// on machines that have ordered accesses instead.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct OrderFences {
+pub struct OrderEffect {
     /// The fence before the access.
     pub before: FenceKinds,
     /// The fence after the access.
     pub after: FenceKinds,
+    /// The order of the access.
+    pub access: AccessOrder,
 }
 
-impl OrderFences {
-    /// Returns the fences of both orders.
-    pub fn union(self, other: OrderFences) -> OrderFences {
-        let (before, after) = (self.before.union(other.before), self.after.union(other.after));
-        OrderFences { before, after }
+impl OrderEffect {
+    /// Returns the effect of both orders.
+    pub fn union(self, other: OrderEffect) -> OrderEffect {
+        OrderEffect {
+            before: self.before.union(other.before),
+            after: self.after.union(other.after),
+            access: self.access.union(other.access),
+        }
     }
 
-    /// Returns whether `self` has every kind of `other`, on both sides.
-    pub fn contains(self, other: OrderFences) -> bool {
-        self.before.contains(other.before) && self.after.contains(other.after)
+    /// Returns whether `self` is at least as strong as `other`, in every part.
+    pub fn contains(self, other: OrderEffect) -> bool {
+        self.before.contains(other.before)
+            && self.after.contains(other.after)
+            && self.access.contains(other.access)
+    }
+}
+
+/// What an access with a memory order does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AccessKind {
+    /// A load.
+    Load,
+    /// A store.
+    Store,
+    /// A read-modify-write operation.
+    Update,
+}
+
+impl AccessKind {
+    /// Returns the name for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            AccessKind::Load => "load",
+            AccessKind::Store => "store",
+            AccessKind::Update => "update",
+        }
     }
 }
 
@@ -91,10 +123,10 @@ pub struct OrderSite {
     /// The label of the statements that mark the position after the access. None if the fence after
     /// the access cannot change.
     pub after: Option<Label>,
-    /// What the access is: `load`, `store` or `update`.
-    pub what: &'static str,
-    /// The orders, from weak to strong: no order has fewer fences than an earlier one. Only the
-    /// order in the source may have the same fences as another one, which is then weaker.
+    /// What the access does.
+    pub kind: AccessKind,
+    /// The orders, from weak to strong: no order has a smaller effect than an earlier one. Only the
+    /// order in the source may have the same effect as another one, which is then weaker.
     pub choices: Vec<OrderChoice>,
     /// The index of the order in the source.
     pub written: usize,
@@ -106,9 +138,9 @@ impl OrderSite {
         &self.choices[self.written]
     }
 
-    /// Returns the weakest order that has these fences.
-    pub fn choice(&self, fences: OrderFences) -> Option<&OrderChoice> {
-        self.choices.iter().find(|choice| choice.fences.contains(fences))
+    /// Returns the weakest order that has this effect.
+    pub fn choice(&self, effect: OrderEffect) -> Option<&OrderChoice> {
+        self.choices.iter().find(|choice| choice.effect.contains(effect))
     }
 }
 
@@ -117,8 +149,8 @@ impl OrderSite {
 pub struct OrderChoice {
     /// The name: `release`, or `acq_rel, acquire` for success and failure.
     pub name: String,
-    /// The fences.
-    pub fences: OrderFences,
+    /// The effect.
+    pub effect: OrderEffect,
     /// The texts of the order in the source and what replaces them.
     pub edits: Vec<(Span, String)>,
 }

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::access_order::AccessOrder;
 use crate::flow;
 use crate::ids::{Label, Pc, PlaceId};
 use crate::op::{Address, FenceKinds, Op};
-use crate::place::OrderFences;
+use crate::place::{OrderEffect, OrderSite};
 use crate::program::{Program, Stmt, Thread};
 
 /// A fence or a drain: a statement that keeps accesses in order.
@@ -16,10 +17,10 @@ pub enum Barrier {
     /// A drain: waits until the thread has no pending store to the location of the store with this
     /// label, which is directly before the place.
     Drain(Label),
-    /// A memory order that has these fences, at an order place ([`Place::order`]).
+    /// A memory order with this effect, at an order place ([`Place::order`]).
     ///
     /// [`Place::order`]: crate::place::Place::order
-    Order(OrderFences),
+    Order(OrderEffect),
 }
 
 /// A barrier at a place.
@@ -56,14 +57,14 @@ impl Placement {
         places
     }
 
-    /// Returns for each order place the fences of its orders.
-    pub fn orders(&self) -> BTreeMap<PlaceId, OrderFences> {
-        let mut places: BTreeMap<PlaceId, OrderFences> = BTreeMap::new();
+    /// Returns for each order place the effect of its orders.
+    pub fn orders(&self) -> BTreeMap<PlaceId, OrderEffect> {
+        let mut places: BTreeMap<PlaceId, OrderEffect> = BTreeMap::new();
         for atom in &self.atoms {
             match atom.barrier {
-                Barrier::Order(fences) => {
+                Barrier::Order(effect) => {
                     let known = places.entry(atom.place).or_default();
-                    *known = known.union(fences);
+                    *known = known.union(effect);
                 }
                 Barrier::Fence(_) | Barrier::Drain(_) => {}
             }
@@ -74,8 +75,8 @@ impl Placement {
     /// Returns whether `other` has every barrier of `self`, or a stronger one at the same place.
     pub fn is_within(&self, other: &Placement) -> bool {
         let other_orders = other.orders();
-        let has_orders = self.orders().iter().all(|(place, fences)| {
-            other_orders.get(place).is_some_and(|other| other.contains(*fences))
+        let has_orders = self.orders().iter().all(|(place, effect)| {
+            other_orders.get(place).is_some_and(|other| other.contains(*effect))
         });
         let other_places = other.by_place();
         has_orders
@@ -113,15 +114,17 @@ pub fn fenced(program: &Program, placement: &Placement, written: WrittenFences) 
     for (at, place) in program.places.iter().enumerate() {
         let id = PlaceId::from_index(at);
         if let Some(site) = &place.order {
-            let own = Some(site.written_choice().fences);
+            let own = Some(site.written_choice().effect);
             let own = own.filter(|_| written == WrittenFences::Kept).unwrap_or_default();
-            let fences = own.union(orders.get(&id).copied().unwrap_or_default());
+            let effect = own.union(orders.get(&id).copied().unwrap_or_default());
             for thread in &mut fenced.threads {
-                insert(thread, place.label, fences.before, &[]);
+                insert(thread, place.label, effect.before, &[]);
                 if let Some(after) = site.after {
-                    insert(thread, after, fences.after, &[]);
+                    insert(thread, after, effect.after, &[]);
                 }
             }
+            fenced.implied.extend(place.labels());
+            set_order(&mut fenced, site, effect.access);
             continue;
         }
         let own = place.written.map(|(kinds, _)| kinds).filter(|_| written == WrittenFences::Kept);
@@ -133,6 +136,15 @@ pub fn fenced(program: &Program, placement: &Placement, written: WrittenFences) 
         }
     }
     fenced
+}
+
+/// Sets the order of an access on machines with ordered accesses.
+fn set_order(program: &mut Program, site: &OrderSite, order: AccessOrder) {
+    let known = program.orders.remove(&site.access).unwrap_or_default();
+    let order = AccessOrder { discards_value: known.discards_value, ..order };
+    if order != AccessOrder::PLAIN {
+        program.orders.insert(site.access, order);
+    }
 }
 
 /// Inserts a fence and drains at every statement of a thread that marks a place.

@@ -186,6 +186,21 @@ impl Program {
         (0..self.threads.len()).map(ThreadId::from_index)
     }
 
+    /// Returns the order of a statement's access on machines with ordered accesses.
+    pub fn access_order(&self, stmt: &Stmt) -> AccessOrder {
+        let order = self.orders.get(&stmt.label).copied().unwrap_or_default();
+        if stmt.op.access().is_some() { order } else { AccessOrder::PLAIN }
+    }
+
+    /// Returns whether a statement only implements the order of an access. Machines with ordered
+    /// accesses ignore it.
+    pub fn is_implied(&self, stmt: &Stmt) -> bool {
+        let is_fence = matches!(stmt.op, Op::Fence(_));
+        let is_branch = matches!(stmt.op, Op::Branch { .. });
+        is_fence && self.orders.contains_key(&stmt.label)
+            || (is_fence || is_branch) && self.implied.contains(&stmt.label)
+    }
+
     /// Returns whether the program has pairs of exclusive accesses.
     pub fn has_exclusive_pairs(&self) -> bool {
         let is_exclusive = |label: &Label| self.orders.get(label).is_some_and(|o| o.exclusive);

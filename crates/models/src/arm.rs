@@ -12,6 +12,7 @@
 //! guesses, and a state whose guess is wrong has no successor. While the result of a guess depends
 //! on a location, the thread holds the location: no other thread writes it.
 //!
+//! - `barrier`: which barrier a fence is.
 //! - `facts`: what is pending in a window.
 //! - `fetch`: which statements a thread may fetch.
 //! - `order`: which reads and writes may be performed.
@@ -20,6 +21,7 @@
 //! - `settle`: what happens as soon as possible, without a step of its own.
 //! - `commute`: which of them may be performed at once, without loss of behaviour.
 
+mod barrier;
 mod commute;
 mod facts;
 mod fetch;
@@ -38,7 +40,10 @@ use crate::table::Bypass;
 use crate::window::drain::drain;
 use crate::window::retire::{self, WindowRules};
 use crate::window::{Mark, Note, Window};
-use facts::{Barrier, Facts};
+pub use barrier::{fence_cost, fence_kinds};
+
+use barrier::{Barrier, barrier};
+use facts::Facts;
 use fencepost_ir::{Access, Loc, Op, Pc, Reg, ThreadId};
 
 /// The model of ARMv8-A.
@@ -292,7 +297,7 @@ impl MemoryModel for Arm {
             return drain(self, shape, state, (t, pc), address, may_store, recorder);
         }
         if let Op::Fence(kinds) = stmt.op {
-            let orders_stores = facts::barrier(kinds) == Barrier::Stores
+            let orders_stores = barrier(kinds) == Barrier::Stores
                 && !self.mutated.is(Mutation::IgnoredFence)
                 && facts.iter().any(|fact| fact.writes);
             if !orders_stores {

@@ -235,7 +235,10 @@ impl<D: Discipline> StatementContext<'_, '_, D> {
         let own =
             self.discipline.youngest_value(self.shape, queues, self.t, target, self.alternative);
         let value = own.unwrap_or(target.memory_value);
-        let source = if own.is_some() { Source::Forwarded } else { Source::Memory };
+        let source = match own {
+            Some(_) => Source::Forwarded { by_pair: false },
+            None => Source::Memory,
+        };
         recorder.record_with(|| self.event(EventKind::Load { loc, value, source }));
         self.set(state, reg, value)?;
         Ok(IssueResult::Done)

@@ -219,6 +219,12 @@ impl ModelSpec {
         }
     }
 
+    /// Returns whether the accesses of the machine have orders, so that the order of an access is no
+    /// matter of fences ([`fencepost_ir::AccessOrder`]).
+    pub fn has_ordered_accesses(&self) -> bool {
+        self.kind == ModelKind::Arm
+    }
+
     /// Returns architectures and languages whose models look similar to this one but are others. A
     /// verdict does not cover them.
     pub fn not_covered(&self) -> &'static [&'static str] {

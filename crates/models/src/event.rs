@@ -8,7 +8,10 @@ pub enum Source {
     /// The value is in memory.
     Memory,
     /// The value is in a pending store of the same thread.
-    Forwarded,
+    Forwarded {
+        /// Whether the store belongs to an update or to a pair of exclusive accesses.
+        by_pair: bool,
+    },
 }
 
 /// The kind of an event. Each statement and each internal step has one event.

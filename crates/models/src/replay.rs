@@ -5,7 +5,7 @@
 //! [`Divergence`].
 
 use crate::catalog::{ModelSpec, Visitor};
-use crate::event::{Event, EventKind};
+use crate::event::{Event, EventKind, Source};
 use crate::machine::choice::Choices;
 use crate::machine::hang::Wait;
 use crate::machine::{Machine, Reductions, Step, StepResult};
@@ -117,6 +117,10 @@ pub struct ReplayedRun {
     pub last: LastState,
     /// The replayed steps.
     pub steps: Vec<ReplayedStep>,
+    /// If threads hold locations at the end of a violating run: what happens until they do not. It
+    /// shows that the program reaches the end of the run. If the last step fails, these events
+    /// happen without it.
+    pub completion: Vec<AnnotatedEvent>,
     /// The violation at the end of the run: the last step fails, or the last state violates a
     /// property. A replay does not find livelocks; who finds one sets it.
     pub violation: Option<Violation>,
@@ -220,6 +224,7 @@ pub fn replay_abstract<M: MemoryModel>(
         first: FirstState { memory: state.memory.values.clone(), ..FirstState::default() },
         last: LastState::default(),
         steps: Vec::new(),
+        completion: Vec::new(),
         violation: None,
         is_final: false,
         outcome: Vec::new(),
@@ -247,6 +252,8 @@ pub fn replay_abstract<M: MemoryModel>(
         if let Some(packed) = states.get(at) {
             machine.unpack(packed, &mut state);
         }
+        let is_last = at + 1 == trace.steps.len();
+        let before = is_last.then(|| (state.clone(), annotator.clone()));
         let taken = machine.take_step(&mut state, step, &mut events);
         let step_failure = match taken {
             Ok(StepResult::Taken) => None,
@@ -272,11 +279,11 @@ pub fn replay_abstract<M: MemoryModel>(
             pending: annotator.pending.clone(),
             critical: critical(machine, &state),
         });
-        let is_last = at + 1 == trace.steps.len();
         if let Some(mut failure) = step_failure {
-            if !is_last {
+            let Some((before, annotator)) = before else {
                 return diverge(Some(at), "this step fails before the end of the trace");
-            }
+            };
+            run.completion = completion(machine, before, annotator);
             let last_label = run.steps.last().and_then(|step| step.events.last()?.event.label);
             failure.label = failure.label.or(last_label);
             run.violation = Some(failure.violation(machine.shape.program(), Some(step.thread)));
@@ -284,6 +291,9 @@ pub fn replay_abstract<M: MemoryModel>(
         }
     }
     run.violation = violation_at(machine, &state);
+    if run.violation.is_some() {
+        run.completion = completion(machine, state.clone(), annotator);
+    }
     let is_hang = run.violation == Some(Violation::Hang);
     let threads = machine.shape.program().thread_ids();
     run.last = LastState {
@@ -296,6 +306,20 @@ pub fn replay_abstract<M: MemoryModel>(
     let observed = &machine.shape.problem.observed;
     run.outcome = observed.iter().map(|what| machine.observe(&state, *what)).collect();
     Ok(run)
+}
+
+/// Returns the events that end all holds of locations. Returns none if there is no hold.
+fn completion<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    mut state: State<M::Pending>,
+    mut annotator: Annotator,
+) -> Vec<AnnotatedEvent> {
+    let mut events: Vec<Event> = Vec::new();
+    for step in machine.completion(&state).unwrap_or_default() {
+        let taken = machine.take_step(&mut state, &step, &mut events);
+        debug_assert_eq!(taken, Ok(StepResult::Taken), "a completion consists of possible steps");
+    }
+    events.into_iter().map(|event| annotator.annotate(&machine.shape, event)).collect()
 }
 
 /// Returns the property that the last state of a run violates, if any.
@@ -324,6 +348,7 @@ fn registers<M: MemoryModel>(
 }
 
 /// The information that is collected while a run is annotated.
+#[derive(Clone)]
 struct Annotator {
     pending: Vec<Vec<PendingAccess>>,
     /// By location: the store that wrote its value.
@@ -356,7 +381,7 @@ impl Annotator {
             EventKind::Load { loc, source, .. } => {
                 let at = self.window_position(&event);
                 let before = at.unwrap_or(self.pending[t].len());
-                let forwarded = source == crate::event::Source::Forwarded;
+                let forwarded = matches!(source, Source::Forwarded { .. });
                 let store =
                     self.pending[t][..before].iter().rev().find(|p| p.stores && p.loc == Some(loc));
                 reads_from = Some(match store {

@@ -14,7 +14,7 @@ use fencepost_ir::operations::returned_operations;
 use fencepost_ir::range::{self, footprint};
 use fencepost_ir::{
     AccessOrder, FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem, Program,
-    Property, Reg, Stmt, ThreadId, Value, flow,
+    Property, Reg, ThreadId, Value, flow,
 };
 use std::collections::BTreeSet;
 
@@ -112,18 +112,6 @@ pub struct Shape<'p> {
     pub mutated: Mutated,
 }
 
-fn access_order(program: &Program, stmt: &Stmt) -> AccessOrder {
-    let order = program.orders.get(&stmt.label).copied().unwrap_or_default();
-    if stmt.op.access().is_some() { order } else { AccessOrder::PLAIN }
-}
-
-fn is_implied(program: &Program, stmt: &Stmt) -> bool {
-    let is_fence = matches!(stmt.op, Op::Fence(_));
-    let is_branch = matches!(stmt.op, Op::Branch { .. });
-    is_fence && program.orders.contains_key(&stmt.label)
-        || (is_fence || is_branch) && program.implied.contains(&stmt.label)
-}
-
 impl<'p> Shape<'p> {
     /// Computes the facts. The program has at most 64 threads. `guesses` says whether the directions
     /// of branches may be guessed.
@@ -198,8 +186,8 @@ impl<'p> Shape<'p> {
                     |op| matches!(op, Op::GracePeriod { .. }),
                 ),
                 footprints,
-                orders: thread.code.iter().map(|s| access_order(program, s)).collect(),
-                is_implied: thread.code.iter().map(|s| is_implied(program, s)).collect(),
+                orders: thread.code.iter().map(|s| program.access_order(s)).collect(),
+                is_implied: thread.code.iter().map(|s| program.is_implied(s)).collect(),
                 awaited: Vec::new(),
                 may_free: Vec::new(),
                 may_wait: flow::may_wait_forever(thread),

@@ -17,9 +17,9 @@ impl<'a> Subject<'a> {
     /// Returns the change of an order; none for a fence or a drain. If a repair changes the order of
     /// the access in several parts, the names are those of one part.
     pub(crate) fn order_change(&self, atom: Atom) -> Option<OrderChange<'a>> {
-        let Barrier::Order(fences) = atom.barrier else { return None };
+        let Barrier::Order(effect) = atom.barrier else { return None };
         let site = self.program().place(atom.place).order.as_ref()?;
-        let to = &site.choice(fences)?.name;
+        let to = &site.choice(effect)?.name;
         Some(OrderChange { site, from: &site.written_choice().name, to })
     }
 }

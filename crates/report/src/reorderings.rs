@@ -281,7 +281,7 @@ fn accesses(run: &ReplayedRun) -> (Vec<Access>, Vec<Reordering>) {
                 Access { time: NEVER, ..store(Some(loc), Some(value)) }
             }
             // A forwarded load does not access memory, so no other access conflicts with it.
-            EventKind::Load { source: Source::Forwarded, .. } => blank,
+            EventKind::Load { source: Source::Forwarded { .. }, .. } => blank,
             EventKind::Load { loc, value, source: Source::Memory } => load(Some(loc), Some(value)),
             EventKind::Write { loc, value }
             | EventKind::Commit { loc, value }

@@ -170,7 +170,7 @@ impl<'a> Subject<'a> {
             Barrier::Fence(kinds) => kinds.listed(),
             Barrier::Drain(_) => self.fence_text(atom),
             Barrier::Order(_) => {
-                let what = place.order.as_ref().map_or("order", |site| site.what);
+                let what = place.order.as_ref().map_or("order", |site| site.kind.name());
                 return format!("{what} {} at", self.fence_text(atom));
             }
         };
@@ -246,7 +246,7 @@ impl<'a> Subject<'a> {
         let place = self.program().place(atom.place);
         if let Some(change) = self.order_change(atom) {
             let access = statement(self.program(), change.site.access, MAX_STATEMENT);
-            format!("at {} `{access}`", change.site.what)
+            format!("at {} `{access}`", change.site.kind.name())
         } else if let Some((own, _)) = place.written {
             let is_own = atom.barrier == Barrier::Fence(own);
             let what = if is_own { "unchanged:" } else { "instead of" };

@@ -507,7 +507,7 @@ impl FenceRecord {
             },
             statement: subject.statement(atom),
             order: subject.order_change(atom).map(|change| OrderRecord {
-                access: change.site.what,
+                access: change.site.kind.name(),
                 from: change.from.into(),
                 to: change.to.into(),
             }),

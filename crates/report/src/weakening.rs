@@ -9,7 +9,7 @@ use crate::verdict_line::{explain, shown};
 use crate::wording::{self, statement};
 use fencepost_infer::weaken::{WeakViolation, WeakenAnswer, Weakenings};
 use fencepost_ir::{
-    FenceKinds, OrderFences, Place, PlaceId, Placement, Problem, WrittenFences, placement,
+    FenceKinds, OrderEffect, Place, PlaceId, Placement, Problem, WrittenFences, placement,
 };
 use fencepost_models::ModelSpec;
 use std::fmt::Write;
@@ -72,7 +72,7 @@ impl WeakenSubject<'_> {
             let (what, from, to) = if let Some(site) = &place.order {
                 let left = orders.get(&id).copied().unwrap_or_default();
                 let to = site.choice(left).map(|choice| choice.name.clone());
-                (site.what, site.written_choice().name.clone(), to)
+                (site.kind.name(), site.written_choice().name.clone(), to)
             } else {
                 let (own, _) = place.written?;
                 let left = fences.get(&id).map_or(FenceKinds::default(), |(kinds, _)| *kinds);
@@ -85,8 +85,8 @@ impl WeakenSubject<'_> {
             let (line, column, function) =
                 (info.span.line, info.span.column, info.function.clone());
             let text = statement(program, place.label, MAX_STATEMENT);
-            let own = place.order.as_ref().map(|site| site.written_choice().fences);
-            let is_weakest = own == Some(OrderFences::default());
+            let own = place.order.as_ref().map(|site| site.written_choice().effect);
+            let is_weakest = own == Some(OrderEffect::default());
             let place = wording::place(program, place.label);
             Some(WeakenedPart {
                 file,

@@ -160,7 +160,7 @@ pub fn value_origin(program: &Program, annotated: &AnnotatedEvent) -> Option<Str
 }
 
 fn is_forwarded(annotated: &AnnotatedEvent) -> bool {
-    matches!(annotated.event.kind, EventKind::Load { source: Source::Forwarded, .. })
+    matches!(annotated.event.kind, EventKind::Load { source: Source::Forwarded { .. }, .. })
 }
 
 /// Formats the origin of a value for a picture: `(memory, initial)`, `(own buffer :7)`,

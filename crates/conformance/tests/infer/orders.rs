@@ -39,6 +39,14 @@ struct Access {
     own: usize,
 }
 
+/// The fences of `arm`.
+const ARM_FENCES: [(&str, u32); 4] = [
+    ("", 0),
+    ("fence full; ", 5),
+    ("fence store_store; ", 2),
+    ("fence load_load, load_store; ", 3),
+];
+
 /// A plain access has no order that can change.
 const PLAIN: &[(&str, u32)] = &[("plain", 0)];
 const LOADS: &[(&str, u32)] = &[("relaxed", 0), ("acquire", 1), ("seq_cst", 1)];
@@ -52,6 +60,10 @@ const EXCHANGES: &[(&str, u32)] = &[
     ("release, relaxed", 1),
     ("acq_rel, acquire", 2),
 ];
+
+/// Under `arm`, a seq_cst store is a release store, and a seq_cst load is more than an acquire load.
+const ARM_LOADS: &[(&str, u32)] = &[("relaxed", 0), ("acquire", 1), ("seq_cst", 3)];
+const ARM_STORES: &[(&str, u32)] = &[("relaxed", 0), ("release", 1), ("seq_cst", 1)];
 
 impl Access {
     fn random(random: &mut Random, register: usize) -> Access {
@@ -70,8 +82,13 @@ impl Access {
     }
 
     /// Returns the orders that are not weaker than the own one, with the costs of the change.
-    fn stronger(&self) -> impl Iterator<Item = (&'static str, u32)> {
-        let (own, own_cost) = self.orders[self.own];
+    fn stronger(&self, model: &str) -> impl Iterator<Item = (&'static str, u32)> {
+        let orders = match (self.orders, model) {
+            (LOADS, "arm") => ARM_LOADS,
+            (STORES, "arm") => ARM_STORES,
+            (orders, _) => orders,
+        };
+        let (own, own_cost) = orders[self.own];
         let includes = move |order: &str| {
             let parts = |name: &str| {
                 let first = name.split(',').next().unwrap_or_default().to_string();
@@ -82,7 +99,7 @@ impl Access {
             let (own, other) = (parts(own), parts(order));
             own.0 <= other.0 && own.1 <= other.1 && own.2 <= other.2
         };
-        let stronger = self.orders.iter().filter(move |(order, _)| includes(order));
+        let stronger = orders.iter().filter(move |(order, _)| includes(order));
         stronger.map(move |(order, cost)| (*order, cost - own_cost))
     }
 }
@@ -122,13 +139,14 @@ impl Accesses {
     }
 
     /// Returns the texts that cost less than a limit.
-    fn cheaper(&self, limit: u32) -> Vec<String> {
+    fn cheaper(&self, limit: u32, model: &str) -> Vec<String> {
+        let all = if model == "arm" { &ARM_FENCES[..] } else { &FENCES[..] };
         let mut choices: Vec<(Vec<(&str, &str)>, u32)> = vec![(Vec::new(), 0)];
         for (at, access) in self.0.iter().flat_map(|thread| thread.iter().enumerate()) {
-            let fences = if at > 0 { &FENCES[..] } else { &FENCES[..1] };
+            let fences = if at > 0 { all } else { &all[..1] };
             let mut more = Vec::new();
             for (chosen, cost) in &choices {
-                for (order, order_cost) in access.stronger() {
+                for (order, order_cost) in access.stronger(model) {
                     for (fence, fence_cost) in fences {
                         let cost = cost + order_cost + fence_cost;
                         if cost < limit {
@@ -168,7 +186,7 @@ fn random_stronger_orders_are_the_cheapest_by_brute_force() {
         let source = accesses.original();
         let lowered = lower_with_orders(&source).expect("the program compiles");
         let Some(problem) = lowered.into_iter().next().and_then(as_under_sc) else { continue };
-        for name in ["tso", "pso", "rmo"] {
+        for name in ["tso", "pso", "rmo", "arm"] {
             let model = model(name);
             let problems = std::slice::from_ref(&problem);
             let (costs, anywhere) = (FenceCosts::for_model(&model), Restrictions::default());
@@ -182,7 +200,7 @@ fn random_stronger_orders_are_the_cheapest_by_brute_force() {
             for need in &repair.needed_for {
                 assert!(need.violation.is_some(), "{need:?} {}", case());
             }
-            for cheaper in accesses.cheaper(repair.cost) {
+            for cheaper in accesses.cheaper(repair.cost, name) {
                 assert!(!is_correct(&cheaper, &problem, &model), "{cheaper} {}", case());
             }
             let original = LoweredSource {

@@ -26,9 +26,8 @@ use fencepost_infer::lazy::{self, Query};
 use fencepost_infer::order_candidates::OrderCosts;
 use fencepost_infer::repair::{Inference, Sufficiency, Unrepairable};
 use fencepost_infer::{clause, fixpoint_inference};
-use fencepost_ir::{Atom, Placement, Problem, WrittenFences, grace_period, placement};
+use fencepost_ir::{Atom, FenceKinds, Placement, Problem, WrittenFences, grace_period, placement};
 use fencepost_models::ModelSpec;
-use fencepost_models::catalog::ModelKind;
 use fencepost_models::coherence::Domain;
 use fencepost_report::Paint;
 use fencepost_report::repair::{self, FencedRun, Subject};
@@ -74,7 +73,9 @@ pub struct RepairOptions {
     pub costs: Vec<(FenceKind, u32)>,
     /// Whether to list all placements of lowest cost.
     pub all: bool,
-    /// The costs of stronger memory orders, if the repair may change the orders of accesses.
+    /// The costs of stronger memory orders, if the repair may change the orders of accesses. If it is
+    /// `None`, orders change only under a model with ordered accesses, with the default costs, and
+    /// only if no fence kinds are selected.
     pub strengthen: Option<OrderCosts>,
     /// Whether to reconsider the fences that are already in the program.
     pub from_scratch: bool,
@@ -130,14 +131,22 @@ impl Source {
     }
 }
 
+impl RepairOptions {
+    /// Returns the costs of stronger memory orders, if a repair for a model may change orders.
+    fn order_costs(&self, model: &ModelSpec) -> Option<OrderCosts> {
+        let by_default = model.has_ordered_accesses()
+            && self.fences.is_empty()
+            && !self.from_scratch
+            && self.method == Method::Lazy;
+        self.strengthen.or_else(|| by_default.then(OrderCosts::default))
+    }
+}
+
 impl<'s> Repair<'s> {
     search_methods!();
 
     /// Sets the options of the repair.
     pub fn repair_options(mut self, options: RepairOptions) -> Self {
-        if options.strengthen.is_some() && !self.source.marks_orders() {
-            self.source = Cow::Owned(self.source.with_orders());
-        }
         self.repair = options;
         self
     }
@@ -148,7 +157,11 @@ impl<'s> Repair<'s> {
     }
 
     /// Checks the options without running the request.
-    pub fn prepare(self) -> Result<PreparedRepair<'s>, RepairError> {
+    pub fn prepare(mut self) -> Result<PreparedRepair<'s>, RepairError> {
+        let order_costs = self.repair.order_costs(&self.model);
+        if order_costs.is_some() && !self.source.marks_orders() {
+            self.source = Cow::Owned(self.source.with_orders());
+        }
         // Robustness does not depend on the condition of a litmus test.
         let robust = matches!(self.repair.verifier, EngineChoice::Robust { .. });
         let (problems, condition) = if robust {
@@ -156,9 +169,12 @@ impl<'s> Repair<'s> {
         } else {
             self.source.programs_to_repair()
         };
-        check_repairable(&problems, std::slice::from_ref(&self.model))?;
+        check_repairable(&problems)?;
         let source = &self.source;
         let fences = source.frontend().fences(source.text(), &source.request());
+        if matches!(self.repair.method, Method::Fixpoint(_)) && self.model.has_ordered_accesses() {
+            return Err(RepairError::FixpointOfOrderedAccesses);
+        }
         if let Method::Fixpoint(Some((domain, k))) = self.repair.method
             && self.model.abstracted(domain, k, true).is_none()
         {
@@ -177,7 +193,7 @@ impl<'s> Repair<'s> {
         let written =
             if self.repair.from_scratch { WrittenFences::Dropped } else { WrittenFences::Kept };
         let mut candidates = Candidates::new(&problems, &costs, &restrictions, written);
-        if let Some(orders) = &self.repair.strengthen {
+        if let Some(orders) = &order_costs {
             let program = &problems[0].program;
             candidates = candidates.with_orders(program, &self.model, &restrictions, orders);
         }
@@ -194,13 +210,7 @@ impl<'s> Repair<'s> {
 }
 
 /// Checks that changes of fences and orders have their usual effect on the programs.
-pub(super) fn check_repairable(
-    problems: &[Problem],
-    models: &[ModelSpec],
-) -> Result<(), RepairError> {
-    if models.iter().any(|model| model.kind == ModelKind::Arm) {
-        return Err(RepairError::Arm);
-    }
+pub(super) fn check_repairable(problems: &[Problem]) -> Result<(), RepairError> {
     if problems.iter().any(Problem::requires_control_points) {
         return Err(RepairError::RequiredControlPoint);
     }
@@ -233,9 +243,9 @@ fn fence_costs(
         requested.push((*kind, cost));
     }
     let mut costs = if requested.is_empty() {
-        FenceCosts::effective(model, fences.default_fences().map(|fence| (fence.kinds, fence.cost)))
+        FenceCosts::effective(model, offered_fences(model, fences))
     } else {
-        FenceCosts::new(requested)
+        FenceCosts::requested(model, requested)
     };
     for (kind, cost) in &options.costs {
         let available = costs.entries.iter().any(|(other, _)| other == kind);
@@ -245,6 +255,16 @@ fn fence_costs(
         costs.set_cost(*kind, *cost);
     }
     Ok(costs)
+}
+
+/// Returns the fences that inference may insert under a model unless the user selects others.
+fn offered_fences<'f>(
+    model: &ModelSpec,
+    fences: &'f FenceSyntax,
+) -> impl Iterator<Item = (FenceKinds, u32)> + 'f {
+    // A barrier for loads orders them with all later accesses.
+    let acquire = fences.insertable(FenceKinds::ACQUIRE).filter(|_| model.has_ordered_accesses());
+    fences.default_fences().chain(acquire).map(|fence| (fence.kinds, fence.cost))
 }
 
 /// Returns the places where fences may be put.
@@ -471,12 +491,12 @@ impl Repaired<'_> {
     /// Returns the fences that would prevent a run if every fence kind were allowed at every place.
     pub fn fences_anywhere(&self, shown: &FencedRun<'_>) -> Vec<Atom> {
         let PreparedRepair { request, problems, fences, candidates, .. } = &self.prepared;
-        let offered = fences.default_fences().map(|fence| (fence.kinds, fence.cost));
+        let offered = offered_fences(&request.model, fences);
         let costs = FenceCosts::effective(&request.model, offered);
         let anywhere = Restrictions::default();
         let all = Candidates::new(problems, &costs, &anywhere, candidates.written);
         let Some(rows) = shown.trace_rows() else { return Vec::new() };
-        let blocking = clause::blocking_clause(&shown.problem, &rows.run, &all);
+        let blocking = clause::blocking_clause(&shown.problem, &request.model, &rows.run, &all);
         clause::atoms(&blocking, &all).collect()
     }
 

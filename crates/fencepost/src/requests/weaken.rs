@@ -72,7 +72,7 @@ impl<'s> Weaken<'s> {
     /// is a bug in the front end.
     pub fn run(self) -> Result<Weakened, RepairError> {
         let (problems, _) = self.source.programs_to_repair();
-        check_repairable(&problems, &self.models)?;
+        check_repairable(&problems)?;
         let source = &self.source;
         let fences = source.frontend().fences(source.text(), &source.request());
         let kinds: Vec<FenceKinds> = fences.default_fences().map(|fence| fence.kinds).collect();

@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use fencepost_ir::{
-    FenceKinds, OrderFences, OrderSite, Place, PlaceId, Placement, Program, Span, WrittenFences,
+    FenceKinds, OrderEffect, OrderSite, Place, PlaceId, Placement, Program, Span, WrittenFences,
 };
 
 use super::{EditError, TextEdit, line_end};
@@ -283,11 +283,11 @@ impl<'a> Editor<'a> {
         program: &Program,
         place: &Place,
         site: &OrderSite,
-        (added, written): (Option<OrderFences>, WrittenFences),
+        (added, written): (Option<OrderEffect>, WrittenFences),
     ) -> Result<(), EditError> {
         let fences = match (added, written) {
             (None, WrittenFences::Kept) => return Ok(()),
-            (Some(added), WrittenFences::Kept) => site.written_choice().fences.union(added),
+            (Some(added), WrittenFences::Kept) => site.written_choice().effect.union(added),
             (added, WrittenFences::Dropped) => added.unwrap_or_default(),
         };
         let choice = site.choice(fences).ok_or(EditError::no_position(program, place))?;

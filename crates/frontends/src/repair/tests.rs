@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fencepost_ir::{Atom, Barrier, FenceKinds, OrderFences, PlaceId};
+use fencepost_ir::{Atom, Barrier, FenceKinds, OrderEffect, PlaceId};
 
 use super::*;
 use crate::CFrontend;
@@ -153,9 +153,9 @@ fn orders_are_changed_in_every_file() {
     Files::new(main, &[("lock.h", lock)]).lowered(|source| {
         let places = source.problems[0].program.places.iter().enumerate();
         let strongest = places.filter_map(|(at, place)| {
-            let choices = place.order.as_ref()?.choices.iter().map(|choice| choice.fences);
-            let fences = choices.fold(OrderFences::default(), OrderFences::union);
-            Some(Atom { place: PlaceId::from_index(at), barrier: Barrier::Order(fences) })
+            let choices = place.order.as_ref()?.choices.iter().map(|choice| choice.effect);
+            let effect = choices.fold(OrderEffect::default(), OrderEffect::union);
+            Some(Atom { place: PlaceId::from_index(at), barrier: Barrier::Order(effect) })
         });
         let repaired = source.repair(&strongest.collect(), WrittenFences::Kept);
         let repaired = repaired.expect("a repair");

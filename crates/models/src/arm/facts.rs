@@ -4,7 +4,7 @@ use crate::address::{apply_update, check_limits};
 use crate::shape::Shape;
 use crate::window::operands::{is_known, location_of, value_of};
 use crate::window::{Mark, Note, Operand, Window};
-use fencepost_ir::{AccessOrder, FenceKinds, Loc, MemoryOp, Op, Pc, ThreadId, Update, Value};
+use fencepost_ir::{AccessOrder, Loc, MemoryOp, Op, Pc, ThreadId, Update, Value};
 
 /// The facts about one entry.
 #[derive(Clone, Copy, Debug)]
@@ -198,38 +198,6 @@ pub(super) fn may_fail(update: &Update) -> bool {
     match update {
         Update::Cas { .. } => true,
         Update::Swap { .. } | Update::Add { .. } | Update::Bits { .. } => false,
-    }
-}
-
-/// The barriers of the machine.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Barrier {
-    /// `DMB SY`.
-    Full,
-    /// `DMB LD`.
-    Loads,
-    /// `DMB ST`.
-    Stores,
-    /// `ISB`.
-    Instruction,
-    /// None.
-    Nothing,
-}
-
-/// Returns the weakest barrier that orders what a fence orders.
-pub(super) fn barrier(kinds: FenceKinds) -> Barrier {
-    let has = |kind| kinds.contains(kind);
-    let loads = has(FenceKinds::LOAD_LOAD) || has(FenceKinds::LOAD_STORE);
-    if has(FenceKinds::STORE_LOAD) || loads && has(FenceKinds::STORE_STORE) {
-        Barrier::Full
-    } else if loads {
-        Barrier::Loads
-    } else if has(FenceKinds::STORE_STORE) {
-        Barrier::Stores
-    } else if has(FenceKinds::INSTRUCTION) {
-        Barrier::Instruction
-    } else {
-        Barrier::Nothing
     }
 }
 

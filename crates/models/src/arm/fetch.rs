@@ -5,7 +5,8 @@
 //! behaviour and leaves fewer states.
 
 use super::Arm;
-use super::facts::{Barrier, Facts, barrier, has, is_marked};
+use super::barrier::{Barrier, barrier};
+use super::facts::{Facts, has, is_marked};
 use crate::mutation::Mutation;
 use crate::window::{Note, Window};
 use fencepost_ir::{Acquire, Op};
@@ -28,7 +29,10 @@ impl Arm {
                         || has(window, entry, Note::Succeeds)
                         || fact.is_pending() && fact.location.is_none()
                 }),
-                Barrier::Stores | Barrier::Nothing => false,
+                // What is behind it waits for an acquire read, so the fence itself need not. The
+                // inference of orders relies on this.
+                Barrier::Stores => return false,
+                Barrier::Nothing => false,
             };
             if waits {
                 return true;

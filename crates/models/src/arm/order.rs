@@ -17,6 +17,8 @@ use fencepost_ir::{Acquire, Loc, MemoryOp, ThreadId, Value};
 pub(super) struct Read {
     /// The value, if an earlier write of the thread forwards it.
     pub(super) forwarded: Option<Value>,
+    /// Whether that write belongs to an update or to a pair of exclusive accesses.
+    pub(super) by_pair: bool,
     /// The earlier accesses with unknown addresses that it passes and that are then not at its
     /// location.
     pub(super) not_at: Vec<usize>,
@@ -68,6 +70,7 @@ impl Arm {
         }
         let mut read = Read {
             forwarded: None,
+            by_pair: false,
             not_at: Vec::new(),
             at: Vec::new(),
             either: Vec::new(),
@@ -92,7 +95,7 @@ impl Arm {
                     return None;
                 }
                 let value = facts::written_value(shape, t, window, theirs, earlier, loc)?;
-                read.forwarded = Some(value);
+                (read.forwarded, read.by_pair) = (Some(value), is_paired);
                 break;
             }
             if theirs.reads && !self.mutated.is(Mutation::LoadsIncoherent) {

@@ -29,7 +29,10 @@ impl Arm {
         let pc = window.pc(entry);
         let is_speculative = self.is_speculative(shape, t, window, entry);
         let value = read.forwarded.unwrap_or(state.memory.values[loc.index()]);
-        let source = if read.forwarded.is_some() { Source::Forwarded } else { Source::Memory };
+        let source = match read.forwarded {
+            Some(_) => Source::Forwarded { by_pair: read.by_pair },
+            None => Source::Memory,
+        };
         // A comparison that fails at once is one event, see `settle_access`.
         if comparison(shape, t, window, entry, value) != Some(Ok(false)) {
             recorder.record_with(|| {
@@ -154,9 +157,11 @@ pub(super) fn event(
 
 fn accesses_before(shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize) -> u32 {
     let facts = facts::facts(shape, t, window);
-    let is_incomplete = |(at, fact): &(usize, &Facts)| {
-        fact.is_pending() || fact.is_update && facts::read_value(window, *at).is_some()
+    let has_read = |entry: usize| {
+        window.notes(entry).any(|note| matches!(note, Note::ReadDone(_) | Note::Failed(_)))
     };
+    let is_incomplete =
+        |(at, fact): &(usize, &Facts)| fact.is_pending() || fact.is_update && has_read(*at);
     facts[..entry].iter().enumerate().filter(is_incomplete).count() as u32
 }
 

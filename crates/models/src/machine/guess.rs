@@ -15,7 +15,7 @@
 //!   later, and fewer pending accesses block less.
 
 use super::choice::Choices;
-use super::{Machine, StepResult};
+use super::{Machine, Step, StepResult};
 use crate::bits::Writer;
 use crate::event::EventRecorder;
 use crate::model::{IssueResult, MemoryModel, StepFailure};
@@ -306,31 +306,37 @@ impl<M: MemoryModel> Machine<'_, M> {
         self.model.holds_locations(&state.pending, t)
     }
 
-    /// Returns whether the program reaches a state: the pending accesses of all threads can be
-    /// performed until no thread holds a location. A violation in another state does not count.
+    /// Returns whether the program reaches a state. A violation in another state does not count.
     pub(super) fn is_realizable(&self, state: &State<M::Pending>) -> bool {
+        self.completion(state).is_some()
+    }
+
+    /// Returns steps that perform pending accesses until no thread holds a location. `None` if there
+    /// are none: then the program does not reach the state.
+    pub fn completion(&self, state: &State<M::Pending>) -> Option<Vec<Step>> {
         let threads = || self.shape.program().thread_ids();
         let is_free =
             |state: &State<M::Pending>| !threads().any(|t| self.holds_locations(state, t));
         if is_free(state) {
-            return true;
+            return Some(Vec::new());
         }
         let mut writer = Writer::default();
         let mut known = FxHashSet::default();
-        let mut open = vec![state.clone()];
-        while let Some(state) = open.pop() {
+        let mut open = vec![(state.clone(), Vec::new())];
+        while let Some((state, path)) = open.pop() {
             for attempt in threads().flat_map(|t| self.attempt_internal_steps(&state, t)) {
                 if attempt.taken != Ok(StepResult::Taken) {
                     continue;
                 }
+                let longer = || path.iter().cloned().chain([attempt.step.clone()]).collect();
                 if is_free(&attempt.after) {
-                    return true;
+                    return Some(longer());
                 }
                 if known.insert(self.encode(&attempt.after, &mut writer).to_vec()) {
-                    open.push(attempt.after);
+                    open.push((attempt.after.clone(), longer()));
                 }
             }
         }
-        false
+        None
     }
 }

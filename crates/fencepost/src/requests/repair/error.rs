@@ -41,8 +41,8 @@ pub enum RepairError {
     OrdersFromScratch,
     /// The program has read-side sections or grace periods.
     GracePeriods,
-    /// Fences are not inferred for the model `arm`.
-    Arm,
+    /// The method `fixpoint` does not support models with ordered accesses.
+    FixpointOfOrderedAccesses,
 }
 
 impl fmt::Display for RepairError {
@@ -68,10 +68,9 @@ impl fmt::Display for RepairError {
             RepairError::GracePeriods => {
                 f.write_str("fences are not inferred for tests with RCU: use `fencepost check`")
             }
-            RepairError::Arm => f.write_str(
-                "fences and orders are not inferred for the model `arm` yet: use `fencepost check` \
-                 to try a repair",
-            ),
+            RepairError::FixpointOfOrderedAccesses => {
+                f.write_str("the method `fixpoint` does not support the model `arm`; use `lazy`")
+            }
             RepairError::OrdersByFixpoint => {
                 f.write_str("the method `fixpoint` does not change memory orders; use `lazy`")
             }

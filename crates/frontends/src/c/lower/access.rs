@@ -5,7 +5,7 @@
 //!
 //! A location may be accessed with the other sign. Then the value is converted.
 
-use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Span, WideOp};
+use fencepost_ir::{AccessKind, Address, BinOp, Expr, FenceKinds, Op, Span, WideOp};
 
 use super::arithmetic::{Val, binary, convert};
 use super::layout::{POINTER, scalar_type};
@@ -16,7 +16,6 @@ use super::uninitialised::written_range;
 use crate::c::codes;
 use crate::c::orders::order_of_value;
 use crate::c::typed::{Access, Expr as TypedExpr, IntType, Type, TypeKind};
-use crate::order_sites::AccessKind;
 use crate::orders::MemoryOrder;
 
 /// Whether an access may be part of a data race, and its memory order otherwise.

@@ -18,9 +18,7 @@
 //!
 //! Operators that are no update (`*=`, `<<=`, ...) on an `_Atomic` object are an atomic block.
 
-use fencepost_ir::{
-    AccessOrder, BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update, WideOp,
-};
+use fencepost_ir::{AccessKind, BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update, WideOp};
 
 use super::access::{AccessMode, equal};
 use super::arithmetic::{Val, apply, binary, element};
@@ -32,8 +30,7 @@ use super::uninitialised::written_range;
 use crate::c::typed::{
     Access, BinaryOp, Expr as TypedExpr, ExprKind, IntType, Type, TypeKind, Yields,
 };
-use crate::order_sites::AccessKind;
-use crate::orders::MemoryOrder;
+use crate::orders::{MemoryOrder, exchange_order};
 
 const BOOL: IntType = IntType { bits: 8, signed: false, is_bool: true };
 
@@ -459,11 +456,4 @@ impl<'p> Lowerer<'_, 'p> {
     pub(super) fn scalar_of(ty: &Type) -> IntType {
         scalar_type(ty).unwrap_or(POINTER)
     }
-}
-
-/// Returns the order of a compare-and-exchange. The instruction is the same if it fails.
-fn exchange_order(success: MemoryOrder, failure: MemoryOrder) -> AccessOrder {
-    let order = success.update_order();
-    let acquire = order.acquire.max(failure.update_order().acquire);
-    AccessOrder { acquire, ..order }
 }

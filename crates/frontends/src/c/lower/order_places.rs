@@ -8,10 +8,10 @@
 //! labels: `atomic_store_explicit(&x, atomic_load(&y), memory_order_relaxed)`. There is no place if
 //! the accesses with these labels are not alike.
 
-use fencepost_ir::{FenceKinds, Label, Op, OrderSite, Place, Span};
+use fencepost_ir::{AccessKind, FenceKinds, Label, Op, OrderSite, Place, Span};
 
 use super::thread::Lowerer;
-use crate::order_sites::{AccessKind, WrittenOrder, order_site};
+use crate::order_sites::{WrittenOrder, order_site};
 use crate::orders::MemoryOrder;
 
 /// A memory order, and its position in the source if it is the value of an expression there.

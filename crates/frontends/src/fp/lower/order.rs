@@ -7,15 +7,16 @@
 //! marks the position.
 
 use fencepost_ir::{
-    AccessOrder, Address, BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update, Value,
+    AccessKind, AccessOrder, Address, BinOp, CasResult, Expr, FenceKinds, Op, Reg, Span, Update,
+    Value,
 };
 
 use super::labels::Kind;
 use super::thread::Lowerer;
 use crate::fp::tree::Place;
 use crate::fp::types::{Outside, Ty, VarTy};
-use crate::order_sites::{AccessKind, WrittenOrder, order_site};
-use crate::orders::MemoryOrder;
+use crate::order_sites::{WrittenOrder, order_site};
+use crate::orders::{MemoryOrder, exchange_order};
 
 impl Lowerer<'_, '_> {
     /// Emits a load with the fences of its order.
@@ -54,13 +55,12 @@ impl Lowerer<'_, '_> {
             (Update::Cas { .. }, Some((_, fence))) => fence,
             _ => after,
         };
-        // The instruction is the same if it fails.
-        let order = place.order.update_order();
-        let acquire = match update {
-            Update::Cas { .. } => order.acquire.max(place.failure.update_order().acquire),
-            Update::Swap { .. } | Update::Add { .. } | Update::Bits { .. } => order.acquire,
+        let order = match update {
+            Update::Cas { .. } => exchange_order(place.order, place.failure),
+            Update::Swap { .. } | Update::Add { .. } | Update::Bits { .. } => {
+                place.order.update_order()
+            }
         };
-        let order = AccessOrder { acquire, ..order };
         let marks = self.mark_order(AccessKind::Update, place, (Kind::Update, span));
         self.emit_order_fence(before, (Kind::FenceBefore, marks), span);
         if after == on_failure || self.atomic || self.isolated {
