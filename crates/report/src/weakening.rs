@@ -176,8 +176,10 @@ pub fn headline(subject: &WeakenSubject<'_>, answer: &WeakenAnswer, paint: Paint
 /// Returns what the answer covers and what it does not.
 pub fn coverage(subject: &WeakenSubject<'_>, found: &Weakenings) -> String {
     let models = subject.models_text();
+    let covers_arm = subject.models.iter().any(ModelSpec::has_ordered_accesses);
+    let others = if covers_arm { "" } else { ", such as ARM," };
     let mut text = format!(
-        "note: this holds for {models} only. Compilers and other machines, such as ARM, are not \
+        "note: this holds for {models} only. Compilers and other machines{others} are not \
          covered:\n      they may need the stronger orders.\n"
     );
     if found.undecided > 0 {

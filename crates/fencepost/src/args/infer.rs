@@ -61,12 +61,13 @@ pub(crate) struct Infer {
 
     /// Besides adding fences, make memory orders of accesses stronger where that is cheaper:
     /// `relaxed` becomes `acquire`, `release`, `acq_rel` or `seq_cst`. Only orders that the program
-    /// writes as names can change
+    /// writes as names can change. Default under `arm`, unless --fences is given
     #[arg(long, conflicts_with = "from_scratch")]
     pub(crate) strengthen: bool,
 
     /// Costs of the parts that a stronger order adds, from 1 to 1000 [default: acquire=1, release=1,
-    /// seq_cst=2; the seq_cst part is the store-load fence after a store]
+    /// seq_cst=2; the seq_cst part is the store-load fence after a store; under `arm`, it is the order
+    /// of a load after release stores]
     #[arg(
         long,
         value_delimiter = ',',

@@ -10,7 +10,7 @@
 
 use fencepost_ir::{AccessKind, FenceKinds, Label, Op, OrderSite, Place, Span};
 
-use super::thread::Lowerer;
+use super::thread::{Lowerer, Prefix};
 use crate::order_sites::{WrittenOrder, order_site};
 use crate::orders::MemoryOrder;
 
@@ -38,6 +38,10 @@ impl Lowerer<'_, '_> {
         (own, number): (&'static str, u32),
         span: Span,
     ) -> bool {
+        if self.pass.marks_orders && self.prefix == Prefix::Created {
+            // The access comes next. It is not in the block that creates threads.
+            self.close_prefix(span);
+        }
         if !self.pass.marks_orders || !self.is_marking_places(span) {
             return false;
         }
