@@ -13,7 +13,7 @@ use crate::mutation::{Mutated, Mutation};
 use fencepost_ir::operations::returned_operations;
 use fencepost_ir::range::{self, footprint};
 use fencepost_ir::{
-    AccessOrder, FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem, Program,
+    AccessOrder, Expr, FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem, Program,
     Property, Reg, Stmt, ThreadId, Value, flow,
 };
 use std::collections::BTreeSet;
@@ -52,6 +52,9 @@ pub struct ThreadShape {
     /// By program counter: whether the statement only implements the order of an access, see
     /// [`Program::orders`] and [`Program::implied`].
     pub is_implied: Vec<bool>,
+    /// By program counter: whether the statement is a conditional selection, see
+    /// [`Program::selections`].
+    pub is_selection: Vec<bool>,
     /// The accesses that the thread may still make, by program counter.
     pub future_accesses: FutureAccesses,
     /// The accesses that the thread may make before its next grace period, by program counter.
@@ -122,6 +125,11 @@ fn is_implied(program: &Program, stmt: &Stmt) -> bool {
     let is_branch = matches!(stmt.op, Op::Branch { .. });
     is_fence && program.orders.contains_key(&stmt.label)
         || (is_fence || is_branch) && program.implied.contains(&stmt.label)
+}
+
+fn is_selection(program: &Program, stmt: &Stmt) -> bool {
+    matches!(stmt.op, Op::Assign { expr: Expr::Select(..), .. })
+        && program.selections.contains(&stmt.label)
 }
 
 impl<'p> Shape<'p> {
@@ -200,6 +208,7 @@ impl<'p> Shape<'p> {
                 footprints,
                 orders: thread.code.iter().map(|s| access_order(program, s)).collect(),
                 is_implied: thread.code.iter().map(|s| is_implied(program, s)).collect(),
+                is_selection: thread.code.iter().map(|s| is_selection(program, s)).collect(),
                 awaited: Vec::new(),
                 may_free: Vec::new(),
                 may_wait: flow::may_wait_forever(thread),

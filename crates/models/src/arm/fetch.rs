@@ -5,9 +5,9 @@
 //! behaviour and leaves fewer states.
 
 use super::Arm;
-use super::facts::{Barrier, Facts, barrier, has, is_marked};
+use super::facts::{Barrier, Facts, barrier, is_marked};
 use crate::mutation::Mutation;
-use crate::window::{Note, Window};
+use crate::window::Window;
 use fencepost_ir::{Acquire, Op};
 
 impl Arm {
@@ -23,11 +23,10 @@ impl Arm {
                         || (0..facts.len()).any(|entry| is_guess(&entry))
                 }
                 Barrier::Loads => facts.iter().any(|fact| fact.reads && !fact.order.discards_value),
-                Barrier::Instruction => facts.iter().enumerate().any(|(entry, fact)| {
-                    is_marked(window, entry)
-                        || has(window, entry, Note::Succeeds)
-                        || fact.is_pending() && fact.location.is_none()
-                }),
+                Barrier::Instruction => facts
+                    .iter()
+                    .enumerate()
+                    .any(|(entry, fact)| is_marked(window, entry) || fact.has_open_address),
                 Barrier::Stores | Barrier::Nothing => false,
             };
             if waits {
