@@ -3,8 +3,9 @@
 // All accesses are relaxed, and there are no fences.
 // Source: Lê, Pop, Cohen, Zappa Nardelli 2013, Correct and efficient work-stealing for weak memory
 // models, Fig. 1.
-// Expected: SC verified, the others violated: the owner loads top before its store to bottom is
-// visible, and takes a task that a thief steals, too.
+// Expected: SC verified. PSO, RMO, ARM violated: a thief steals a task before it is visible. TSO
+// violated in p(ptt|ss): the owner loads top before its store to bottom is visible, and takes a
+// task that a thief steals, too.
 
 const SIZE = 2;
 const EMPTY = -1;
@@ -49,6 +50,5 @@ operation int steal() as s, aborts ABORT {
 
 property sequentially_consistent operations;
 
-client p(pt|s);
+client pt|s;
 client p(ptt|ss);
-client ptp(t|s);

@@ -50,6 +50,6 @@ operation int steal() as s, aborts ABORT {
 
 property sequentially_consistent operations;
 
+client pt|s;
 client p(pt|s);
 client p(ptt|ss);
-client ptp(t|s);

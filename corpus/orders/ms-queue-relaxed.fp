@@ -58,5 +58,3 @@ operation int dequeue() as d {
 property sequentially_consistent operations;
 
 client e|d;
-client ed|ed;
-client ee|dd;

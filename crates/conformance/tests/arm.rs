@@ -400,8 +400,18 @@ const CLASSICS: &[(&str, &str, &str, bool)] = &[
         "p0.r0=1 p0.r2=0 p2.r0=1 y=1",
         true,
     ),
-    ("S+dmb+csel-data", "str x 2; dmb; str y 1 | ldr r0 y; csel r1 r0 1 3; str x r1", "p1.r0=1 x=2", false),
-    ("S+dmb+csel", "str x 2; dmb; str y 1 | ldr r0 y; csel r1 r0 1 3; str x 1", "p1.r0=1 x=2", true),
+    (
+        "S+dmb+csel-data",
+        "str x 2; dmb; str y 1 | ldr r0 y; csel r1 r0 1 3; str x r1",
+        "p1.r0=1 x=2",
+        false,
+    ),
+    (
+        "S+dmb+csel",
+        "str x 2; dmb; str y 1 | ldr r0 y; csel r1 r0 1 3; str x 1",
+        "p1.r0=1 x=2",
+        true,
+    ),
     (
         // What is picked is passed on by a write.
         "LB+csel-data-rfi-data+dmb",
@@ -494,6 +504,9 @@ fn every_mutation_of_arm_is_detected() {
         Mutation::ControlOrdersLoads,
         Mutation::AcquireIgnored,
         Mutation::WritesIgnoreAddresses,
+        Mutation::SelectionsWait,
+        Mutation::WrongSelectionsKept,
+        Mutation::PresumedValuesCertain,
     ] {
         assert!(is_detected(Mutated::with(mutation)), "{mutation:?} is not detected");
     }

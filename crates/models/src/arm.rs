@@ -310,7 +310,8 @@ impl MemoryModel for Arm {
         if let Op::Branch { cond, .. } | Op::Assume(cond) = &stmt.op {
             let registers = &state.registers[shape.thread(t).registers..];
             let presumed = window.presumed_next(shape, t, registers, cond);
-            if presumed.is_some_and(|cond| cond.is_ok_and(|cond| (cond != 0) != (alternative == 0))) {
+            if presumed.is_some_and(|cond| cond.is_ok_and(|cond| (cond != 0) != (alternative == 0)))
+            {
                 return Ok(IssueResult::Blocked);
             }
         }

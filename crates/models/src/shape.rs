@@ -13,8 +13,8 @@ use crate::mutation::{Mutated, Mutation};
 use fencepost_ir::operations::returned_operations;
 use fencepost_ir::range::{self, footprint};
 use fencepost_ir::{
-    AccessOrder, Expr, FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem, Program,
-    Property, Reg, Stmt, ThreadId, Value, flow,
+    AccessOrder, Expr, FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem,
+    Program, Property, Reg, Stmt, ThreadId, Value, flow,
 };
 use std::collections::BTreeSet;
 

@@ -4,6 +4,7 @@
 use super::Arm;
 use super::facts::{self, Facts};
 use super::perform;
+use crate::mutation::Mutation;
 use crate::shape::Shape;
 use crate::window::presumed::selection;
 use crate::window::{Note, Window};
@@ -68,7 +69,8 @@ impl Arm {
             return false;
         };
         let operand = if first { then } else { otherwise };
-        window.is_used(entry)
+        !self.mutated.is(Mutation::SelectionsWait)
+            && window.is_used(entry)
             && window.selected(shape, t, entry).is_none()
             && window.presumed_value(shape, t, entry, operand).is_some()
     }

@@ -108,7 +108,8 @@ impl Arm {
                 }
                 let value = facts::written_value(shape, t, window, theirs, earlier, loc)?;
                 read.forwarded = Some(value);
-                let is_presumed = facts::is_presumed_write(shape, t, window, earlier);
+                let is_presumed = facts::is_presumed_write(shape, t, window, earlier)
+                    && !self.mutated.is(Mutation::PresumedValuesCertain);
                 read.presumed_from = is_presumed.then_some(earlier);
                 break;
             }

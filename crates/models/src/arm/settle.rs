@@ -159,7 +159,8 @@ impl WindowRules for Arm {
             return Selected::Known;
         };
         let is_first = cond != 0;
-        if window.has(entry, Note::Selects(!is_first)) {
+        let keeps_wrong = self.mutated.is(Mutation::WrongSelectionsKept);
+        if window.has(entry, Note::Selects(!is_first)) && !keeps_wrong {
             return Selected::WrongGuess;
         }
         let operand = if is_first { then } else { otherwise };

@@ -22,10 +22,7 @@ impl Window {
                 writer.put(Field::for_count(KINDS), kind(note));
                 match note {
                     Note::ReadDone(value) => writer.put(self.value_field(shape, t, entry), value),
-                    Note::WritesNothing
-                    | Note::Succeeds
-                    | Note::Performed
-                    | Note::Selects(_) => {}
+                    Note::WritesNothing | Note::Succeeds | Note::Performed | Note::Selects(_) => {}
                     Note::TakenFrom(from) => {
                         writer.put(Field::for_count(self.len()), from.into());
                     }

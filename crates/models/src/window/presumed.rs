@@ -10,9 +10,7 @@ use super::operands::{address_exprs, operand};
 use super::{Note, Operand, Window};
 use crate::address::{check_limits, locate};
 use crate::shape::Shape;
-use fencepost_ir::{
-    Address, CasResult, Expr, Fault, Loc, Op, Pc, Reg, ThreadId, Update, Value,
-};
+use fencepost_ir::{Address, CasResult, Expr, Fault, Loc, Op, Pc, Reg, ThreadId, Update, Value};
 
 impl Window {
     /// Returns the value of an operand, also if it is presumed.
@@ -48,7 +46,9 @@ impl Window {
                     CasResult::Old => expected,
                 }
             }
-            Op::Update { update: Update::Cas { expected, result: CasResult::Success, .. }, .. } => {
+            Op::Update {
+                update: Update::Cas { expected, result: CasResult::Success, .. }, ..
+            } => {
                 let expected = self.presumed_value(shape, t, entry, expected)?.ok()?;
                 Value::from(self.value_read(entry)? == expected)
             }
@@ -117,8 +117,7 @@ impl Window {
         if !self.has_notes() {
             return None;
         }
-        let is_known =
-            |expr: &Expr<Reg>| self.presumed_of(shape, t, pc, operands, expr).is_some();
+        let is_known = |expr: &Expr<Reg>| self.presumed_of(shape, t, pc, operands, expr).is_some();
         if !address_exprs(address).all(is_known) {
             return None;
         }

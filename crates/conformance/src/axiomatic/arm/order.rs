@@ -40,9 +40,8 @@ fn is_picked(run: &Run, passed: &[Events], x: usize, y: usize) -> bool {
     let picks = |dependencies: Events, picks: Events| {
         has(picks | passed_by(passed, dependencies | picks), x)
     };
-    let is_behind_address = |events: &[Event]| {
-        events.iter().any(|access| picks(access.addr, access.address_pick))
-    };
+    let is_behind_address =
+        |events: &[Event]| events.iter().any(|access| picks(access.addr, access.address_pick));
     if later.is_write() {
         let is_behind_acquire = |(read, event): (usize, &Event)| {
             event.acquire() != Acquire::None && has(passed[read], x)
