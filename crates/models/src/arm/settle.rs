@@ -178,9 +178,9 @@ impl Arm {
         entry: usize,
     ) {
         let window = &mut state.pending[t.index()];
-        let taken = window.notes(entry).find_map(|note| match note {
-            Note::TakenFrom(write) => Some(usize::from(write)),
-            _ => None,
+        let taken = window.notes(entry).find_map(|note| {
+            let Note::TakenFrom(write) = note else { return None };
+            Some(usize::from(write))
         });
         let Some(write) = taken else { return };
         if facts::is_presumed_write(shape, t, window, write) {

@@ -53,7 +53,26 @@ impl Window {
                 Value::from(self.value_read(entry)? == expected)
             }
             Op::Load { .. } | Op::Update { .. } => self.value_read(entry)?,
-            _ => return None,
+            Op::Skip
+            | Op::Choose { .. }
+            | Op::Store { .. }
+            | Op::Fence(_)
+            | Op::Drain(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Join
+            | Op::SectionBegin { .. }
+            | Op::SectionEnd { .. }
+            | Op::GracePeriod { .. }
+            | Op::Halt => return None,
         };
         let reg = op.target()?;
         let thread = shape.thread(t);
@@ -137,9 +156,9 @@ impl Window {
         let (cond, then, otherwise) = selection(shape, t, self.pc(entry))?;
         let holds = match self.presumed_value(shape, t, entry, cond) {
             Some(value) => value.ok()? != 0,
-            None => self.notes(entry).find_map(|note| match note {
-                Note::Selects(first) => Some(first),
-                _ => None,
+            None => self.notes(entry).find_map(|note| {
+                let Note::Selects(first) = note else { return None };
+                Some(first)
             })?,
         };
         Some(if holds { then } else { otherwise })
@@ -147,9 +166,9 @@ impl Window {
 
     /// Returns the value that a performed read had.
     pub(crate) fn value_read(&self, entry: usize) -> Option<Value> {
-        self.notes(entry).find_map(|note| match note {
-            Note::ReadDone(value) => Some(value),
-            _ => None,
+        self.notes(entry).find_map(|note| {
+            let Note::ReadDone(value) = note else { return None };
+            Some(value)
         })
     }
 
@@ -168,10 +187,8 @@ pub(crate) fn selection<'a>(
     if !shape.thread(t).is_selection[pc.index()] {
         return None;
     }
-    match &shape.stmt(t, pc).op {
-        Op::Assign { expr: Expr::Select(cond, then, otherwise), .. } => {
-            Some((cond, then, otherwise))
-        }
-        _ => None,
-    }
+    let Op::Assign { expr: Expr::Select(cond, then, otherwise), .. } = &shape.stmt(t, pc).op else {
+        return None;
+    };
+    Some((cond, then, otherwise))
 }
