@@ -64,9 +64,9 @@ fn selections_are_one_assignment() {
             "load X0 = x",
             "load X1 = y",
             "assign %zero = X0 == 1",
-            "assign X2 = !%zero ? X0 : X1",
-            "assign X3 = %zero ? X0 : 0 - X1",
-            "assign X4 = !%zero ? 0 : 1",
+            "assign X2 = (!%zero) ? X0 : X1",
+            "assign X3 = %zero ? X0 : (0 - X1)",
+            "assign X4 = (!%zero) ? 0 : 1",
         ],
     );
     check(
@@ -75,7 +75,7 @@ fn selections_are_one_assignment() {
             "load X0 = x",
             "assign %zero = X0 == 1",
             "assign X1 = 5",
-            "assign X1 = !%zero ? X0 & 4294967295 : X0 + 1 & 4294967295",
+            "assign X1 = (!%zero) ? (X0 & 4294967295) : ((X0 + 1) & 4294967295)",
         ],
     );
     let program = good(&test("LDR W0,[X10]\nCMP W0,#1\nCSET W1,LO")).problem.program;
