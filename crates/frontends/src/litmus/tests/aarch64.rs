@@ -70,12 +70,12 @@ fn selections_are_one_assignment() {
         ],
     );
     check(
-        "LDR W0,[X10]\nCMP W0,#1\nMOV X1,#5\nCINC W1,W0,EQ",
+        "LDR W0,[X10]\nCMP W0,#1\nMOV X1,#5\nCSEL W1,W0,WZR,EQ",
         &[
             "load X0 = x",
             "assign %zero = X0 == 1",
             "assign X1 = 5",
-            "assign X1 = (!%zero) ? (X0 & 4294967295) : ((X0 + 1) & 4294967295)",
+            "assign X1 = %zero ? (X0 & 4294967295) : 0",
         ],
     );
     let program = good(&test("LDR W0,[X10]\nCMP W0,#1\nCSET W1,LO")).problem.program;
