@@ -330,6 +330,127 @@ const CLASSICS: &[(&str, &str, &str, bool)] = &[
         "p1.r0=1 p1.r1=0",
         false,
     ),
+    (
+        // Only the selected operand is a dependency.
+        "MP+dmb+csel-addr",
+        "str x 1; dmb; str y 1 | ldr r0 y; csel r1 r0 0 0; ldr r2 x+r1",
+        "p1.r0=1 p1.r2=0",
+        true,
+    ),
+    (
+        "MP+dmb+csel-operand-addr",
+        "str x 1; dmb; str y 1 | ldr r0 y; csel r1 r0 r0 0; ldr r2 x+r1",
+        "p1.r0=1 p1.r2=0",
+        false,
+    ),
+    (
+        "MP+dmb+csel-other-addr",
+        "str x 1; dmb; str y 1 | ldr r0 y; csel r1 r0 0 r0; ldr r2 x+r1",
+        "p1.r0=1 p1.r2=0",
+        true,
+    ),
+    (
+        "MP+dmb+csel-addr-isb",
+        "str x 1; dmb; str y 1 | ldr r0 y; csel r1 r0 0 0; ldr r2 z+r1; isb; ldr r3 x",
+        "p1.r0=1 p1.r3=0",
+        false,
+    ),
+    (
+        "MP+dmb+csel-ctrl-isb",
+        "str x 1; dmb; str y 1 | ldr r0 y; csel r1 r0 1 0; cbz r1 0; isb; ldr r3 x",
+        "p1.r0=1 p1.r3=0",
+        false,
+    ),
+    (
+        // A write waits for what its value picks.
+        "LB+csel-data+dmb",
+        "ldr r0 x; csel r1 r0 1 2; str y r1 | ldr r0 y; dmb; str x 1",
+        "p0.r0=1 p1.r0=1",
+        false,
+    ),
+    (
+        "LB+csel-ctrl+dmb",
+        "ldr r0 x; csel r1 r0 1 0; cbz r1 0; str y 1 | ldr r0 y; dmb; str x 1",
+        "p0.r0=1 p1.r0=1",
+        false,
+    ),
+    (
+        "LB+csel-addr-po+dmb",
+        "ldr r0 x; csel r1 r0 1 2; ldr r2 z+r1; str y 1 | ldr r0 y; dmb; str x 1",
+        "p0.r0=1 p1.r0=1",
+        false,
+    ),
+    (
+        // But not for a selection that it does not use.
+        "LB+csel+dmb",
+        "ldr r0 x; csel r1 r0 1 2; str y 1 | ldr r0 y; dmb; str x 1",
+        "p0.r0=1 p1.r0=1",
+        true,
+    ),
+    (
+        // Also if a later load has already used the selection.
+        "LB+csel-addr-later+dmb",
+        "ldr r0 x; csel r1 r0 1 2; str y 1; ldr r2 z+r1 | str z 1; dmb; str y 2 | ldr r0 y; dmb; str x 1",
+        "p0.r0=1 p0.r2=0 p2.r0=1 y=1",
+        true,
+    ),
+    (
+        "LB+cas-addr-later+dmb",
+        "cas r0 x 1 2; str y 1; ldr r2 z+r0 | str z 1; dmb; str y 2 | ldr r0 y; dmb; str x 1",
+        "p0.r0=1 p0.r2=0 p2.r0=1 y=1",
+        true,
+    ),
+    (
+        "S+dmb+csel-data",
+        "str x 2; dmb; str y 1 | ldr r0 y; csel r1 r0 1 3; str x r1",
+        "p1.r0=1 x=2",
+        false,
+    ),
+    (
+        "S+dmb+csel",
+        "str x 2; dmb; str y 1 | ldr r0 y; csel r1 r0 1 3; str x 1",
+        "p1.r0=1 x=2",
+        true,
+    ),
+    (
+        // What is picked is passed on by a write.
+        "LB+csel-data-rfi-data+dmb",
+        "ldr r0 x; csel r1 r0 1 2; str z r1; ldr r2 z; str y r2 | ldr r0 y; dmb; str x 1",
+        "p0.r0=1 p1.r0=1",
+        false,
+    ),
+    (
+        "LB+csel-data-rfi-data-rfi-data+dmb",
+        "ldr r0 x; csel r1 r0 1 2; str z r1; ldr r2 z; str x+r2 5; str z 3+r2; ldr r3 z; str y r3 | ldr r0 y; dmb; str x 1",
+        "p0.r0=1 p1.r0=3",
+        false,
+    ),
+    (
+        "LB+csel-data-rfi+dmb",
+        "ldr r0 x; csel r1 r0 1 2; str z r1; ldr r2 z; str y 1 | ldr r0 y; dmb; str x 1",
+        "p0.r0=1 p1.r0=1",
+        true,
+    ),
+    (
+        "LB+csel-data-rfi-acquire+dmb",
+        "ldr r0 x; csel r1 r0 1 2; str z r1; ldapr r2 z; str y 1 | ldr r0 y; dmb; str x 1",
+        "p0.r0=1 p1.r0=1",
+        false,
+    ),
+    (
+        // The comparison succeeds with a value that is picked.
+        "LB+csel-data-rfi-cas-data+dmb",
+        "ldr r0 x; csel r1 r0 1 2; str z r1; cas r2 z 1 3; str y r2 | ldr r0 y; dmb; str x 1",
+        "p0.r0=1 p1.r0=1",
+        false,
+    ),
+    (
+        // A comparison that succeeds depends on its expected value.
+        "MP+dmb+cas-expected-addr",
+        "str y 1; dmb; str z 1 | str x 1; ldr r1 z; cas r0 x r1 2; ldr r2 y+r0",
+        "p1.r1=1 p1.r0=1 p1.r2=0",
+        false,
+    ),
 ];
 
 /// Returns whether an outcome has these values of observables.
@@ -383,6 +504,9 @@ fn every_mutation_of_arm_is_detected() {
         Mutation::ControlOrdersLoads,
         Mutation::AcquireIgnored,
         Mutation::WritesIgnoreAddresses,
+        Mutation::SelectionsWait,
+        Mutation::WrongSelectionsKept,
+        Mutation::PresumedValuesCertain,
     ] {
         assert!(is_detected(Mutated::with(mutation)), "{mutation:?} is not detected");
     }

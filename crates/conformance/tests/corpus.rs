@@ -25,6 +25,7 @@ struct Expected {
     rmo: Option<String>,
     #[serde(rename = "rmo-nospec")]
     rmo_nospec: Option<String>,
+    arm: Option<String>,
     #[serde(default)]
     bounded: Vec<String>,
     #[serde(default)]
@@ -120,10 +121,11 @@ fn check_program(file: &str, problem: &Problem, expected: &Expected, wrong: &mut
             expected.rmo_nospec.as_ref().map_or(&expected.rmo, |_| &expected.rmo_nospec),
         ),
         ("rmo", &expected.rmo),
+        ("arm", &expected.arm),
     ];
     for (model_name, verdict) in verdicts {
         let Some(verdict) = verdict else { continue };
-        let is_window = model_name.starts_with("rmo");
+        let is_window = model_name.starts_with("rmo") || model_name == "arm";
         let same_as_rmo = model_name == "rmo-nospec" && expected.rmo_nospec.is_none();
         let row = if same_as_rmo { "rmo" } else { model_name };
         let bounded = expected.bounded.iter().any(|m| m == row);

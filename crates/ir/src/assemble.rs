@@ -355,6 +355,8 @@ pub struct Sources {
     pub marks_places: bool,
     /// The orders of accesses.
     pub orders: BTreeMap<Label, AccessOrder>,
+    /// The conditional selections.
+    pub selections: BTreeSet<Label>,
 }
 
 impl Sources {

@@ -45,6 +45,8 @@ struct Effect {
     order: AccessOrder,
     /// Whether it only implements the order of an access.
     is_implied: bool,
+    /// Whether it is a conditional selection.
+    is_selection: bool,
     /// Whether it is in a critical section.
     critical: bool,
     /// The positions of its successors.
@@ -90,7 +92,8 @@ fn canonical_code(program: &Program, thread: &Thread, init: bool) -> Vec<Canonic
             };
             let next = flow::successors(stmt).map(|next| position(next, &mut order)).collect();
             let (order, is_implied) = (program.access_order(stmt), program.is_implied(stmt));
-            Effect { op, order, is_implied, critical: stmt.critical, next }
+            let (is_selection, critical) = (program.is_selection(stmt), stmt.critical);
+            Effect { op, order, is_implied, is_selection, critical, next }
         }));
     }
     canonical

@@ -2,7 +2,7 @@
 //! its properties).
 
 use crate::access_order::AccessOrder;
-use crate::expr::Fault;
+use crate::expr::{Expr, Fault};
 use crate::flow;
 use crate::ids::{Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
 use crate::op::Op;
@@ -153,6 +153,10 @@ pub struct Program {
     /// The labels of the other fences that implement orders, and of the branches that decide
     /// between them. Models with ordered accesses ignore them.
     pub implied: BTreeSet<Label>,
+    /// The labels of the assignments of an [`Expr::Select`](crate::Expr::Select) that are
+    /// instructions: their condition only selects an operand. Other models than `arm` do not
+    /// distinguish them.
+    pub selections: BTreeSet<Label>,
 }
 
 impl Program {
@@ -199,6 +203,12 @@ impl Program {
         let is_branch = matches!(stmt.op, Op::Branch { .. });
         is_fence && self.orders.contains_key(&stmt.label)
             || (is_fence || is_branch) && self.implied.contains(&stmt.label)
+    }
+
+    /// Returns whether a statement is a conditional selection.
+    pub fn is_selection(&self, stmt: &Stmt) -> bool {
+        matches!(stmt.op, Op::Assign { expr: Expr::Select(..), .. })
+            && self.selections.contains(&stmt.label)
     }
 
     /// Returns whether the program has pairs of exclusive accesses.

@@ -16,7 +16,7 @@
 //! - `facts`: what is pending in a window.
 //! - `fetch`: which statements a thread may fetch.
 //! - `order`: which reads and writes may be performed.
-//! - `guess`: guesses about comparisons.
+//! - `guess`: guesses about comparisons and selections.
 //! - `perform`: performing reads and writes.
 //! - `settle`: what happens as soon as possible, without a step of its own.
 //! - `commute`: which of them may be performed at once, without loss of behaviour.
@@ -68,11 +68,12 @@ pub(crate) const BYPASS: Bypass = Bypass {
 /// The bits of an internal step that name its entry. The other bits are guesses.
 const ENTRY_BITS: u32 = 8;
 
-/// The internal step that guesses that the comparison of an update fails, before its read.
+/// The internal step that guesses that the comparison of an update fails, before its read, or that
+/// a selection selects its second operand.
 const GUESS_FAILURE: u32 = 1 << 31;
 
-/// The internal step that guesses that the comparison of an update succeeds, before its read. Its
-/// result then does not depend on its read.
+/// The internal step that guesses that the comparison of an update succeeds, before its read, or
+/// that a selection selects its first operand.
 const GUESS_SUCCESS: u32 = 1 << 30;
 
 /// The internal steps that only guess.
@@ -131,7 +132,7 @@ impl Arm {
         let window = &state.pending[t.index()];
         let fact = &facts[entry];
         if fact.reads {
-            if self.may_guess_failure(shape, t, facts, entry) {
+            if self.may_guess_failure(shape, t, window, facts, entry) {
                 found(GUESS_FAILURE | entry as u32);
             }
             if self.may_guess_success(shape, t, window, facts, entry) {
@@ -150,6 +151,12 @@ impl Arm {
             }
         } else if fact.writes && self.may_write(shape, &state.pending, t, facts, entry) {
             found(entry as u32);
+        } else if shape.thread(t).is_selection[fact.pc.index()] {
+            for (step, first) in [(GUESS_SUCCESS, true), (GUESS_FAILURE, false)] {
+                if self.may_guess_selection(shape, t, window, entry, first) {
+                    found(step | entry as u32);
+                }
+            }
         }
     }
 }
@@ -305,6 +312,14 @@ impl MemoryModel for Arm {
                 return Ok(IssueResult::Done);
             }
         }
+        if let Op::Branch { cond, .. } | Op::Assume(cond) = &stmt.op {
+            let registers = &state.registers[shape.thread(t).registers..];
+            let presumed = window.presumed_next(shape, t, registers, cond);
+            if presumed.is_some_and(|cond| cond.is_ok_and(|cond| (cond != 0) != (alternative == 0)))
+            {
+                return Ok(IssueResult::Blocked);
+            }
+        }
         if self.is_full(&facts) {
             return Ok(IssueResult::BoundReached);
         }
@@ -353,7 +368,10 @@ impl MemoryModel for Arm {
         t: ThreadId,
         step: u32,
     ) -> Option<Loc> {
-        state.pending[t.index()].location(shape, t, split(step).0).and_then(Result::ok)
+        let window = &state.pending[t.index()];
+        let entry = split(step).0;
+        let is_access = shape.stmt(t, window.pc(entry)).op.access().is_some();
+        is_access.then(|| window.location(shape, t, entry)).flatten().and_then(Result::ok)
     }
 
     fn perform_internal_step(
@@ -367,8 +385,14 @@ impl MemoryModel for Arm {
         if step & GUESSES != 0 {
             let entry = (step & MAX_BOUND) as usize;
             let fails = step & GUESS_FAILURE != 0;
-            let note = if fails { Note::WritesNothing } else { Note::Succeeds };
-            state.pending[t.index()].add_note(entry, note);
+            let window = &mut state.pending[t.index()];
+            let is_selection = shape.thread(t).is_selection[window.pc(entry).index()];
+            let note = match (is_selection, fails) {
+                (true, _) => Note::Selects(!fails),
+                (false, true) => Note::WritesNothing,
+                (false, false) => Note::Succeeds,
+            };
+            window.add_note(entry, note);
             return retire::retire_ready_entries(self, shape, state, t, recorder);
         }
         let (entry, guesses) = split(step);

@@ -43,6 +43,12 @@ pub enum Mutation {
     AcquireIgnored,
     /// ARM: a write does not wait for the addresses of earlier accesses.
     WritesIgnoreAddresses,
+    /// ARM: a selection waits for its condition.
+    SelectionsWait,
+    /// ARM: a run in which a selection was guessed wrong is not discarded.
+    WrongSelectionsKept,
+    /// ARM: a read that takes a presumed value knows it.
+    PresumedValuesCertain,
     /// Abstract: a store committed from a set never stays pending.
     CommittedNeverStays,
     /// Abstract: a store committed from a set always stays pending.

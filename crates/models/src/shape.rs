@@ -52,6 +52,9 @@ pub struct ThreadShape {
     /// By program counter: whether the statement only implements the order of an access, see
     /// [`Program::orders`] and [`Program::implied`].
     pub is_implied: Vec<bool>,
+    /// By program counter: whether the statement is a conditional selection, see
+    /// [`Program::selections`].
+    pub is_selection: Vec<bool>,
     /// The accesses that the thread may still make, by program counter.
     pub future_accesses: FutureAccesses,
     /// The accesses that the thread may make before its next grace period, by program counter.
@@ -188,6 +191,7 @@ impl<'p> Shape<'p> {
                 footprints,
                 orders: thread.code.iter().map(|s| program.access_order(s)).collect(),
                 is_implied: thread.code.iter().map(|s| program.is_implied(s)).collect(),
+                is_selection: thread.code.iter().map(|s| program.is_selection(s)).collect(),
                 awaited: Vec::new(),
                 may_free: Vec::new(),
                 may_wait: flow::may_wait_forever(thread),

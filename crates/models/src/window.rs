@@ -1,5 +1,5 @@
-//! The window of one thread of a model that performs accesses out of order: entries in program order, their captured operands, and for each
-//! register the entry that produces it.
+//! The window of one thread of a model that performs accesses out of order: entries in program
+//! order, their captured operands, and for each register the entry that produces it.
 //!
 //! An unresolved branch is an entry with a guess. A load that failed behind a guess stays in the
 //! window until the guess is resolved.
@@ -11,6 +11,7 @@
 pub(crate) mod drain;
 pub(crate) mod notes;
 pub(crate) mod operands;
+pub(crate) mod presumed;
 pub(crate) mod retire;
 
 use crate::bits::{Field, Reader, Writer};
@@ -37,11 +38,18 @@ pub(crate) enum Mark {
     Failed(Fault),
 }
 
-/// What the model `arm` records about an access.
+/// What the model `arm` records about an access or a conditional selection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Note {
-    /// The read was performed and had this value; the write that belongs to it is pending.
+    /// The read was performed and had this value. The write that belongs to it is pending, or the
+    /// value is [presumed](presumed).
     ReadDone(Value),
+    /// The access is performed. Its address is [presumed](presumed).
+    Performed,
+    /// The read took the value of this earlier entry, which is [presumed](presumed).
+    TakenFrom(u16),
+    /// A guess: the condition of the selection has this value.
+    Selects(bool),
     /// A guess: the access does not write, because its comparison fails.
     WritesNothing,
     /// A guess: the comparison of the access succeeds.
@@ -199,16 +207,28 @@ impl Window {
         (!matches!(self.mark(entry), Some(Mark::Failed(_)))).then_some(access)
     }
 
-    /// Returns the location of an access. `None` if its address is unknown.
+    /// Returns the location of an access, also if it is [presumed](presumed). `None` if its address
+    /// is unknown.
     pub(crate) fn location(
         &self,
         shape: &Shape<'_>,
         t: ThreadId,
         entry: usize,
     ) -> Option<Result<Loc, Fault>> {
-        let pc = self.pc(entry);
+        self.location_with(shape, t, (self.pc(entry), self.operands(shape, t, entry)))
+    }
+
+    /// Returns the location of an access with these operands, also if it is [presumed](presumed).
+    #[inline]
+    pub(crate) fn location_with(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        (pc, operands): (Pc, &[Operand]),
+    ) -> Option<Result<Loc, Fault>> {
         let address = shape.stmt(t, pc).op.address().expect("only accesses have a location");
-        location_of(shape, t, pc, address, self.operands(shape, t, entry))
+        location_of(shape, t, pc, address, operands)
+            .or_else(|| self.presumed_location(shape, t, (pc, operands), address))
     }
 
     /// Returns the location of the accesses that will produce the unknown registers of the
@@ -218,6 +238,9 @@ impl Window {
         let mut open: Vec<usize> = uses.iter().filter_map(|reg| self.producer(*reg)).collect();
         let mut found = None;
         while let Some(entry) = open.pop() {
+            if self.notes(entry).any(|note| matches!(note, Note::ReadDone(_) | Note::Performed)) {
+                return None;
+            }
             if self.access(shape, t, entry).is_none() {
                 // An assignment waits for its operands.
                 let operands = self.operands(shape, t, entry).iter();
@@ -384,8 +407,11 @@ impl Window {
         }
         if !self.notes.is_empty() {
             self.notes.retain(|(at, _)| *at != gone);
-            for (at, _) in &mut self.notes {
+            for (at, note) in &mut self.notes {
                 *at -= u16::from(*at > gone);
+                if let Note::TakenFrom(from) = note {
+                    *from -= u16::from(*from > gone);
+                }
             }
         }
         if !self.marks.is_empty() {

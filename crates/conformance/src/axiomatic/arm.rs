@@ -51,9 +51,6 @@ pub fn arm_outcomes(problem: &Problem) -> Result<BTreeSet<Vec<Value>>, Unsupport
         all.retain(|run| run.halts);
         for run in &mut all {
             run.before = order::ordered_before(run);
-            for read in 0..run.events.len() {
-                run.events[read].picking = order::picking(run, read);
-            }
         }
         runs.push(all);
     }

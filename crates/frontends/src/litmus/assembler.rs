@@ -49,6 +49,11 @@ impl<'a> Assembler<'a> {
         self.sources.note_order(self.label, order);
     }
 
+    /// Notes that the assignment of the current source statement is a conditional selection.
+    pub fn note_selection(&mut self) {
+        self.sources.selections.insert(self.label);
+    }
+
     /// Adds a place for a fence before this source statement or, if `at_end` is set, after the code
     /// so far. `loops` is the number of loops around the place.
     pub fn add_place(&mut self, span: Span, text: &str, at_end: bool, loops: u32) {

@@ -118,6 +118,7 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
         labels: sources.labels,
         places: sources.places,
         orders: sources.orders,
+        selections: sources.selections,
         ..Program::default()
     };
     wrap_arithmetic(&mut program);

@@ -2,9 +2,11 @@
 
 use crate::address::{apply_update, check_limits};
 use crate::shape::Shape;
-use crate::window::operands::{is_known, location_of, value_of};
+use crate::window::operands::{self, address_exprs, is_known};
 use crate::window::{Mark, Note, Operand, Window};
-use fencepost_ir::{AccessOrder, Loc, MemoryOp, Op, Pc, ThreadId, Update, Value};
+use fencepost_ir::{
+    AccessOrder, Acquire, Address, Expr, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Update, Value,
+};
 
 /// The facts about one entry.
 #[derive(Clone, Copy, Debug)]
@@ -16,9 +18,13 @@ pub(super) struct Facts {
     pub(super) writes: bool,
     /// Whether its read is performed, and its write is pending or comes with a later statement.
     pub(super) holds: bool,
-    /// The location: an error if the address faults, `None` if the address is unknown or the entry
-    /// is no access.
+    /// The location, perhaps presumed: an error if the address faults, `None` if the address is
+    /// unknown or the entry is no access.
     pub(super) location: Option<Result<Loc, ()>>,
+    /// Whether the entry is an access whose address is unknown or presumed.
+    pub(super) has_open_address: bool,
+    /// Whether the entry is a read with acquire order whose value is presumed.
+    pub(super) is_open_acquire: bool,
     /// Whether all operands are known.
     pub(super) is_ready: bool,
     /// Whether the entry is a read-modify-write.
@@ -49,6 +55,8 @@ pub(super) fn facts(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Vec<Fact
             writes: false,
             holds: false,
             location: None,
+            has_open_address: false,
+            is_open_acquire: false,
             is_ready,
             is_update: matches!(op, Op::Update { .. }),
             is_guess: matches!(op, Op::Branch { .. } | Op::Assume(_)),
@@ -57,7 +65,8 @@ pub(super) fn facts(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Vec<Fact
         };
         let (Some(access), Some(address)) = (op.access(), op.address()) else { return facts };
         facts.location =
-            location_of(shape, t, pc, address, operands).map(|loc| loc.map_err(|_| ()));
+            window.location_with(shape, t, (pc, operands)).map(|loc| loc.map_err(|_| ()));
+        facts.has_open_address = !is_ready && !is_certain(shape, t, pc, address, operands);
         (facts.reads, facts.writes) = (access.loads, access.stores);
         if has_notes {
             for note in window.notes(entry) {
@@ -66,13 +75,17 @@ pub(super) fn facts(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Vec<Fact
                         facts.reads = false;
                         facts.holds = true;
                     }
+                    Note::Performed => (facts.reads, facts.writes) = (false, false),
+                    Note::TakenFrom(_) => {
+                        facts.is_open_acquire = facts.order.acquire != Acquire::None;
+                    }
                     // An update that is passed by a read of the same write must not write.
                     Note::WritesNothing | Note::At(_) => facts.writes = false,
                     Note::Failed(_) => (facts.reads, facts.writes) = (false, false),
-                    Note::NotAt(_) | Note::Succeeds => {}
+                    Note::NotAt(_) | Note::Succeeds | Note::Selects(_) => {}
                 }
             }
-            facts.holds &= facts.writes || !facts.is_update;
+            facts.holds &= if facts.is_update { facts.writes } else { facts.order.exclusive };
         }
         facts
     };
@@ -96,7 +109,13 @@ pub(super) fn may_be_at(
             let mut allowed = window.notes(entry).filter_map(|note| match note {
                 Note::NotAt(other) => Some(other != loc),
                 Note::At(guessed) => Some(guessed == loc),
-                Note::ReadDone(_) | Note::WritesNothing | Note::Succeeds | Note::Failed(_) => None,
+                Note::ReadDone(_)
+                | Note::WritesNothing
+                | Note::Succeeds
+                | Note::Performed
+                | Note::TakenFrom(_)
+                | Note::Selects(_)
+                | Note::Failed(_) => None,
             });
             allowed.all(|allowed| allowed)
                 && shape.thread(t).footprints[facts[entry].pc.index()].contains(&loc)
@@ -122,7 +141,8 @@ pub(super) fn holds(shape: &Shape<'_>, t: ThreadId, window: &Window, loc: Loc) -
     false
 }
 
-/// Returns the value that a pending write will write. `None` if it is not known yet or faults.
+/// Returns the value that a pending write will write, perhaps presumed. `None` if it is not known
+/// yet or faults.
 pub(super) fn written_value(
     shape: &Shape<'_>,
     t: ThreadId,
@@ -131,52 +151,78 @@ pub(super) fn written_value(
     entry: usize,
     loc: Loc,
 ) -> Option<Value> {
-    let uses = &shape.thread(t).uses[fact.pc.index()];
-    let operands = window.operands(shape, t, entry);
+    let value_of = |expr: &Expr<Reg>| window.presumed_value(shape, t, entry, expr)?.ok();
     let limits = shape.location_limits[loc.index()];
     let value = match shape.stmt(t, fact.pc).op.memory()? {
-        MemoryOp::Store { value, .. } if is_known(value, uses, operands) => {
-            value.eval(&|reg| value_of(uses, operands, *reg)).ok()?
-        }
         // The value of a swap or a compare-and-swap does not depend on what is read.
-        MemoryOp::Update { update: Update::Swap { new }, .. } if is_known(new, uses, operands) => {
-            new.eval(&|reg| value_of(uses, operands, *reg)).ok()?
-        }
+        MemoryOp::Store { value, .. }
+        | MemoryOp::Update { update: Update::Swap { new: value }, .. } => value_of(value)?,
         MemoryOp::Update { update: Update::Cas { new, .. }, .. }
-            if has(window, entry, Note::Succeeds) && is_known(new, uses, operands) =>
+            if window.has(entry, Note::Succeeds) =>
         {
-            new.eval(&|reg| value_of(uses, operands, *reg)).ok()?
+            value_of(new)?
         }
-        MemoryOp::Update { update, .. } if fact.is_ready => {
-            let old = read_value(window, entry)?;
-            apply_update(update, old, &|reg| value_of(uses, operands, *reg)).ok()?.0?
+        MemoryOp::Update { update, .. } => {
+            let old = window.value_read(entry)?;
+            let uses = &shape.thread(t).uses[fact.pc.index()];
+            let operands: Option<Vec<Value>> =
+                uses.iter().map(|reg| value_of(&Expr::Var(*reg))).collect();
+            let operands: Vec<Operand> = operands?.into_iter().map(Operand::Value).collect();
+            apply_update(update, old, &|reg| operands::value_of(uses, &operands, *reg)).ok()?.0?
         }
-        MemoryOp::Load { .. }
-        | MemoryOp::Store { .. }
-        | MemoryOp::Update { .. }
-        | MemoryOp::Fence(_)
-        | MemoryOp::Drain(_) => return None,
+        MemoryOp::Load { .. } | MemoryOp::Fence(_) | MemoryOp::Drain(_) => return None,
     };
     check_limits(limits, value).ok()
 }
 
-/// Returns the value that the performed read of an update had.
-pub(super) fn read_value(window: &Window, entry: usize) -> Option<Value> {
-    window.notes(entry).find_map(|note| match note {
-        Note::ReadDone(value) => Some(value),
-        Note::WritesNothing | Note::Succeeds | Note::NotAt(_) | Note::At(_) | Note::Failed(_) => {
-            None
-        }
-    })
+/// Returns whether the address or the value of a pending write, which is known, is presumed.
+pub(super) fn is_presumed_write(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    entry: usize,
+) -> bool {
+    let depends_on_read = match shape.stmt(t, window.pc(entry)).op.memory() {
+        Some(MemoryOp::Update { update, .. }) => match update {
+            Update::Swap { .. } => false,
+            Update::Cas { .. } | Update::Add { .. } | Update::Bits { .. } => true,
+        },
+        _ => false,
+    };
+    let is_open = |note| matches!(note, Note::Succeeds | Note::TakenFrom(_));
+    !window.is_ready(shape, t, entry) || depends_on_read && window.notes(entry).any(is_open)
 }
 
-/// Returns whether there is a note about an access.
-pub(super) fn has(window: &Window, entry: usize, note: Note) -> bool {
-    window.notes(entry).any(|other| other == note)
+/// Returns whether the address of an access is neither unknown nor presumed.
+pub(super) fn is_certain_access(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    entry: usize,
+) -> bool {
+    let pc = window.pc(entry);
+    let address = shape.stmt(t, pc).op.address().expect("only accesses have an address");
+    is_certain(shape, t, pc, address, window.operands(shape, t, entry))
+}
+
+/// Returns whether a read took a presumed value.
+pub(super) fn is_taken(window: &Window, entry: usize) -> bool {
+    window.notes(entry).any(|note| matches!(note, Note::TakenFrom(_)))
+}
+
+fn is_certain(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    pc: Pc,
+    address: &Address,
+    operands: &[Operand],
+) -> bool {
+    let uses = &shape.thread(t).uses[pc.index()];
+    address_exprs(address).all(|expr| is_known(expr, uses, operands))
 }
 
 /// Returns the oldest entry about which there is an unresolved guess: a direction of a branch, an
-/// address, or the failure of a comparison.
+/// address, the result of a comparison, or a selection.
 pub(super) fn oldest_guess(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Option<usize> {
     let of_branches = window.oldest_guess();
     if !window.has_notes() {
@@ -184,9 +230,9 @@ pub(super) fn oldest_guess(shape: &Shape<'_>, t: ThreadId, window: &Window) -> O
     }
     let is_guess = |entry: &usize| {
         window.notes(*entry).any(|note| match note {
-            Note::WritesNothing | Note::Succeeds => true,
+            Note::WritesNothing | Note::Succeeds | Note::Selects(_) => true,
             Note::NotAt(_) | Note::At(_) => window.location(shape, t, *entry).is_none(),
-            Note::ReadDone(_) | Note::Failed(_) => false,
+            Note::ReadDone(_) | Note::Performed | Note::TakenFrom(_) | Note::Failed(_) => false,
         })
     };
     let of_accesses = (0..window.len()).find(is_guess);

@@ -6,9 +6,9 @@
 
 use super::Arm;
 use super::barrier::{Barrier, barrier};
-use super::facts::{Facts, has, is_marked};
+use super::facts::{Facts, is_marked};
 use crate::mutation::Mutation;
-use crate::window::{Note, Window};
+use crate::window::Window;
 use fencepost_ir::{Acquire, Op};
 
 impl Arm {
@@ -24,11 +24,10 @@ impl Arm {
                         || (0..facts.len()).any(|entry| is_guess(&entry))
                 }
                 Barrier::Loads => facts.iter().any(|fact| fact.reads && !fact.order.discards_value),
-                Barrier::Instruction => facts.iter().enumerate().any(|(entry, fact)| {
-                    is_marked(window, entry)
-                        || has(window, entry, Note::Succeeds)
-                        || fact.is_pending() && fact.location.is_none()
-                }),
+                Barrier::Instruction => facts
+                    .iter()
+                    .enumerate()
+                    .any(|(entry, fact)| is_marked(window, entry) || fact.has_open_address),
                 // What is behind it waits for an acquire read, so the fence itself need not. The
                 // inference of orders relies on this.
                 Barrier::Stores => return false,

@@ -1,10 +1,14 @@
-//! Guesses whether a comparison succeeds, before its read is performed.
+//! Guesses whether a comparison succeeds, before its read is performed, and which operand is
+//! selected, before the condition is known.
 
 use super::Arm;
 use super::facts::{self, Facts};
+use super::perform;
+use crate::mutation::Mutation;
 use crate::shape::Shape;
+use crate::window::presumed::selection;
 use crate::window::{Note, Window};
-use fencepost_ir::{Acquire, Op, ThreadId};
+use fencepost_ir::{Acquire, ThreadId};
 
 impl Arm {
     /// Returns whether it matters now that an update whose read is pending writes nothing: a later
@@ -13,11 +17,12 @@ impl Arm {
         &self,
         shape: &Shape<'_>,
         t: ThreadId,
+        window: &Window,
         facts: &[Facts],
         entry: usize,
     ) -> bool {
         let fact = &facts[entry];
-        is_comparison(shape, t, fact)
+        perform::is_comparison(shape, t, window, entry)
             && fact.writes
             && facts[entry + 1..].iter().any(|later| {
                 later.is_store_fence
@@ -26,7 +31,8 @@ impl Arm {
     }
 
     /// Returns whether it matters now that the comparison of an update whose read is pending
-    /// succeeds: a later entry waits for its result, or reads what it writes. Nothing is fetched behind an acquire read.
+    /// succeeds: a later entry waits for its result, or reads what it writes. Nothing is fetched
+    /// behind an acquire read.
     pub(super) fn may_guess_success(
         &self,
         shape: &Shape<'_>,
@@ -36,7 +42,7 @@ impl Arm {
         entry: usize,
     ) -> bool {
         let fact = &facts[entry];
-        if !is_comparison(shape, t, fact)
+        if !perform::is_comparison(shape, t, window, entry)
             || fact.order.acquire != Acquire::None
             || window.notes(entry).any(|note| !matches!(note, Note::NotAt(_)))
         {
@@ -48,10 +54,24 @@ impl Arm {
         };
         window.is_used(entry) || (entry + 1..facts.len()).any(is_read_at)
     }
-}
 
-/// Returns whether an entry is an update that may write nothing.
-fn is_comparison(shape: &Shape<'_>, t: ThreadId, fact: &Facts) -> bool {
-    let Op::Update { update, .. } = &shape.stmt(t, fact.pc).op else { return false };
-    facts::may_fail(update)
+    /// Returns whether it matters now that a selection selects its first or its second operand: its
+    /// condition is unknown, its result is used, and that operand is known.
+    pub(super) fn may_guess_selection(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        entry: usize,
+        first: bool,
+    ) -> bool {
+        let Some((_, then, otherwise)) = selection(shape, t, window.pc(entry)) else {
+            return false;
+        };
+        let operand = if first { then } else { otherwise };
+        !self.mutated.is(Mutation::SelectionsWait)
+            && window.is_used(entry)
+            && window.selected(shape, t, entry).is_none()
+            && window.presumed_value(shape, t, entry, operand).is_some()
+    }
 }

@@ -19,6 +19,10 @@ pub(super) struct Read {
     pub(super) forwarded: Option<Value>,
     /// Whether that write belongs to an update or to a pair of exclusive accesses.
     pub(super) by_pair: bool,
+    /// The write that forwards its value, if that is presumed.
+    pub(super) presumed_from: Option<usize>,
+    /// Whether its address is presumed.
+    pub(super) has_open_address: bool,
     /// The earlier accesses with unknown addresses that it passes and that are then not at its
     /// location.
     pub(super) not_at: Vec<usize>,
@@ -31,6 +35,8 @@ pub(super) struct Read {
     pub(super) may_fail: bool,
     /// Whether its update must not write.
     pub(super) must_fail: bool,
+    /// Whether its comparison must succeed.
+    pub(super) must_succeed: bool,
 }
 
 impl Read {
@@ -41,7 +47,13 @@ impl Read {
 
     /// Returns whether performing the read leaves no trace in the window.
     pub(super) fn passes_nothing(&self) -> bool {
-        self.not_at.is_empty() && self.at.is_empty() && self.guesses() == 0 && !self.must_fail
+        let is_certain = self.presumed_from.is_none() && !self.has_open_address;
+        is_certain
+            && self.not_at.is_empty()
+            && self.at.is_empty()
+            && self.guesses() == 0
+            && !self.must_fail
+            && !self.must_succeed
     }
 }
 
@@ -71,11 +83,14 @@ impl Arm {
         let mut read = Read {
             forwarded: None,
             by_pair: false,
+            presumed_from: None,
+            has_open_address: mine.has_open_address,
             not_at: Vec::new(),
             at: Vec::new(),
             either: Vec::new(),
             may_fail: false,
             must_fail: false,
+            must_succeed: false,
         };
         for earlier in (0..entry).rev() {
             let theirs = &facts[earlier];
@@ -96,6 +111,9 @@ impl Arm {
                 }
                 let value = facts::written_value(shape, t, window, theirs, earlier, loc)?;
                 (read.forwarded, read.by_pair) = (Some(value), is_paired);
+                let is_presumed = facts::is_presumed_write(shape, t, window, earlier)
+                    && !self.mutated.is(Mutation::PresumedValuesCertain);
+                read.presumed_from = is_presumed.then_some(earlier);
                 break;
             }
             if theirs.reads && !self.mutated.is(Mutation::LoadsIncoherent) {
@@ -110,12 +128,15 @@ impl Arm {
         let value = read.forwarded.unwrap_or(state.memory.values[loc.index()]);
         let is_settled =
             window.notes(entry).any(|note| matches!(note, Note::WritesNothing | Note::At(_)));
+        let is_presumed = read.presumed_from.is_some() || !mine.is_ready;
+        let is_comparison = perform::is_comparison(shape, t, window, entry);
         match perform::will_write(shape, t, window, entry, value) {
             _ if is_settled => {}
-            _ if facts::has(window, entry, Note::Succeeds) && is_held => return None,
-            _ if facts::has(window, entry, Note::Succeeds) => {}
+            _ if window.has(entry, Note::Succeeds) && is_held => return None,
+            _ if window.has(entry, Note::Succeeds) => {}
             Some(true) if is_held => return None,
-            Some(_) => {}
+            Some(true) => read.must_succeed = is_comparison && is_presumed,
+            Some(false) => read.must_fail = is_presumed,
             None => (read.may_fail, read.must_fail) = (!is_held, is_held),
         }
         Some(read)
@@ -163,7 +184,7 @@ impl Arm {
         let window = &pending[t.index()];
         let mine = &facts[entry];
         let Some(location) = mine.location else { return false };
-        if !mine.is_ready || mine.reads {
+        if !mine.is_ready || mine.reads || window.has(entry, Note::Succeeds) {
             return false;
         }
         let mut ordered_by_fence = false;
@@ -172,7 +193,8 @@ impl Arm {
             let ignores_addresses = self.mutated.is(Mutation::WritesIgnoreAddresses);
             ordered_by_fence |= earlier.is_store_fence;
             if earlier.is_guess && facts::is_marked(window, at)
-                || facts::has(window, at, Note::Succeeds)
+                || earlier.has_open_address && !ignores_addresses
+                || earlier.is_open_acquire
             {
                 return false;
             }
@@ -182,8 +204,7 @@ impl Arm {
             if !earlier.is_pending() {
                 continue;
             }
-            if earlier.location.is_none() && !ignores_addresses
-                || location.is_ok() && earlier.location == Some(location)
+            if location.is_ok() && earlier.location == Some(location)
                 || mine.order.release
                 || ordered_by_fence && earlier.writes
             {

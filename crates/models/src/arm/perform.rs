@@ -68,8 +68,18 @@ impl Arm {
         }
         let registers = &mut state.registers[shape.thread(t).registers..];
         let is_update = matches!(shape.stmt(t, pc).op, Op::Update { .. });
+        if let Some(write) = read.presumed_from {
+            window.add_note(entry, Note::TakenFrom(write as u16));
+        }
         if !is_update && !shape.thread(t).orders[pc.index()].exclusive {
-            window.remove(shape, t, entry, value, registers);
+            if read.presumed_from.is_some() {
+                window.add_note(entry, Note::ReadDone(value));
+            } else if read.has_open_address {
+                window.add_note(entry, Note::Performed);
+                window.deliver(entry, value, registers);
+            } else {
+                window.remove(shape, t, entry, value, registers);
+            }
             return Ok(());
         }
         let is_at = window.notes(entry).any(|note| matches!(note, Note::At(_)));
@@ -77,11 +87,12 @@ impl Arm {
         let guesses_failure = read.may_fail && guesses >> read.either.len() & 1 != 0;
         if is_at && is_update || read.must_fail || guesses_failure {
             window.add_note(entry, Note::WritesNothing);
-        } else if read.may_fail {
+        } else if read.may_fail || read.must_succeed {
             window.add_note(entry, Note::Succeeds);
         }
         window.add_note(entry, Note::ReadDone(value));
-        if yields_value && !window.notes(entry).any(|note| note == Note::Succeeds) {
+        let is_presumed = read.presumed_from.is_some() || window.has(entry, Note::Succeeds);
+        if yields_value && !is_presumed {
             window.deliver(entry, value, registers);
         }
         Ok(())
@@ -109,7 +120,7 @@ impl Arm {
         let value = match stmt.op.memory() {
             Some(MemoryOp::Store { value, .. }) => value.eval(&read)?,
             Some(MemoryOp::Update { update, .. }) => {
-                let old = facts::read_value(window, entry).expect("the read is performed");
+                let old = window.value_read(entry).expect("the read is performed");
                 apply_update(update, old, &read)?.0.expect("a comparison that fails is settled")
             }
             _ => unreachable!("only stores and updates write"),
@@ -165,37 +176,8 @@ fn accesses_before(shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize
     facts[..entry].iter().enumerate().filter(is_incomplete).count() as u32
 }
 
-/// Returns the result of a compare-and-swap that is guessed to succeed, if its expected value is
-/// known: that value, or 1. It does not depend on the read. The result is `None` if it cannot
-/// succeed, because its register never has this value.
-pub(super) fn result_of_success(
-    shape: &Shape<'_>,
-    t: ThreadId,
-    window: &Window,
-    entry: usize,
-) -> Option<Option<Value>> {
-    let pc = window.pc(entry);
-    let Op::Update { reg: Some(reg), update: Update::Cas { expected, result, .. }, .. } =
-        &shape.stmt(t, pc).op
-    else {
-        return None;
-    };
-    let uses = &shape.thread(t).uses[pc.index()];
-    let operands = window.operands(shape, t, entry);
-    if !is_known(expected, uses, operands) {
-        return None;
-    }
-    let value = match result {
-        CasResult::Success => Ok(1),
-        CasResult::Old => expected.eval(&|reg| value_of(uses, operands, *reg)),
-    };
-    let limits = shape.thread(t).register_limits[reg.index()];
-    let value = value.and_then(|value| check_limits(limits, value)).ok();
-    Some(value.filter(|value| shape.thread(t).register_fields[reg.index()].holds(*value)))
-}
-
 /// Returns whether the comparison of a compare-and-swap that reads `old` succeeds. `None` if its
-/// expected value is not known yet, or if it is no compare-and-swap.
+/// expected value is unknown or presumed, or if it is no compare-and-swap.
 pub(super) fn comparison(
     shape: &Shape<'_>,
     t: ThreadId,
@@ -216,7 +198,7 @@ pub(super) fn comparison(
 }
 
 /// Returns whether an access that reads this value will write: an update, or a load that reserves
-/// its location for a store. `None` if it is not known yet.
+/// its location for a store. The answer may rely on presumed values. `None` if it is not known yet.
 pub(super) fn will_write(
     shape: &Shape<'_>,
     t: ThreadId,
@@ -224,19 +206,18 @@ pub(super) fn will_write(
     entry: usize,
     value: Value,
 ) -> Option<bool> {
-    let is_comparison = match &shape.stmt(t, window.pc(entry)).op.memory() {
-        Some(MemoryOp::Update { update, .. }) => facts::may_fail(update),
-        Some(
-            MemoryOp::Load { .. }
-            | MemoryOp::Store { .. }
-            | MemoryOp::Fence(_)
-            | MemoryOp::Drain(_),
-        )
-        | None => false,
-    };
-    if !is_comparison {
+    let Op::Update { update: Update::Cas { expected, .. }, .. } =
+        &shape.stmt(t, window.pc(entry)).op
+    else {
         return Some(true);
-    }
+    };
+    let expected = window.presumed_value(shape, t, entry, expected)?;
     // The write reports a fault.
-    Some(comparison(shape, t, window, entry, value)?.unwrap_or(true))
+    Some(expected.map_or(true, |expected| expected == value))
+}
+
+/// Returns whether an entry is an update that may write nothing.
+pub(super) fn is_comparison(shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize) -> bool {
+    let Op::Update { update, .. } = &shape.stmt(t, window.pc(entry)).op else { return false };
+    facts::may_fail(update)
 }

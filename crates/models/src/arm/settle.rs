@@ -8,9 +8,11 @@ use crate::model::StepFailure;
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use crate::state::State;
-use crate::window::retire::{self, Retired, WindowRules};
+use crate::window::operands::{is_known, value_of};
+use crate::window::presumed::selection;
+use crate::window::retire::{self, Retired, Selected, WindowRules};
 use crate::window::{Note, Window};
-use fencepost_ir::{FenceKinds, ThreadId, Value};
+use fencepost_ir::{FenceKinds, Op, ThreadId, Update, Value};
 
 impl WindowRules for Arm {
     fn mutated(&self) -> Mutated {
@@ -67,28 +69,43 @@ impl WindowRules for Arm {
                 }
                 (Note::At(loc), Some(known)) => known != Ok(loc),
                 (Note::NotAt(_) | Note::At(_), None)
-                | (Note::ReadDone(_) | Note::WritesNothing | Note::Succeeds, _) => false,
+                | (
+                    Note::ReadDone(_)
+                    | Note::WritesNothing
+                    | Note::Succeeds
+                    | Note::Performed
+                    | Note::TakenFrom(_)
+                    | Note::Selects(_),
+                    _,
+                ) => false,
             };
             if is_wrong {
                 return Ok(Retired::WrongGuess);
             }
         }
-        let old = facts::read_value(window, entry);
+        if is_resolved {
+            let window = &mut state.pending[t.index()];
+            window.retain_notes(entry, |note| !matches!(note, Note::NotAt(_)));
+        }
+        self.settle_value(shape, state, t, entry);
+        let window = &state.pending[t.index()];
+        let is_certain = facts::is_certain_access(shape, t, window, entry);
+        let registers = &mut state.registers[shape.thread(t).registers..];
+        if window.has(entry, Note::Performed) && is_certain {
+            state.pending[t.index()].remove(shape, t, entry, 0, registers);
+            return Ok(Retired::Gone);
+        }
+        // A comparison with a presumed value is not decided.
+        let old = window.value_read(entry).filter(|_| !facts::is_taken(window, entry));
         let comparison = old.and_then(|old| perform::comparison(shape, t, window, entry, old));
-        let (fails, succeeds) = (
-            facts::has(window, entry, Note::WritesNothing),
-            facts::has(window, entry, Note::Succeeds),
-        );
+        let (fails, succeeds) =
+            (window.has(entry, Note::WritesNothing), window.has(entry, Note::Succeeds));
         let op = &shape.stmt(t, window.pc(entry)).op;
         let yields = |is_equal: bool| match perform::yields_success(op) {
             true => Value::from(is_equal),
             false => old.unwrap_or_default(),
         };
-        let registers = &mut state.registers[shape.thread(t).registers..];
         let window = &mut state.pending[t.index()];
-        if is_resolved {
-            window.retain_notes(entry, |note| !matches!(note, Note::NotAt(_)));
-        }
         match comparison {
             Some(Ok(true)) if fails => Ok(Retired::WrongGuess),
             Some(Ok(false)) if succeeds => Ok(Retired::WrongGuess),
@@ -103,19 +120,101 @@ impl WindowRules for Arm {
                     let kind = EventKind::Update { loc, old: old.unwrap_or_default(), new: None };
                     perform::event(shape, t, window, entry, kind)
                 });
-                window.remove(shape, t, entry, yields(false), registers);
-                Ok(Retired::Gone)
-            }
-            None if succeeds => match perform::result_of_success(shape, t, window, entry) {
-                Some(Some(value)) => {
-                    window.deliver(entry, value, registers);
-                    Ok(Retired::Waits)
+                if is_certain {
+                    window.remove(shape, t, entry, yields(false), registers);
+                    return Ok(Retired::Gone);
                 }
-                Some(None) => Ok(Retired::WrongGuess),
-                None => Ok(Retired::Waits),
-            },
+                window.deliver(entry, yields(false), registers);
+                window.retain_notes(entry, |_| false);
+                window.add_note(entry, Note::Performed);
+                Ok(Retired::Waits)
+            }
+            None if succeeds && self.cannot_succeed(shape, t, window, entry) => {
+                Ok(Retired::WrongGuess)
+            }
             // The write reports the fault.
             Some(Err(_)) | None => Ok(Retired::Waits),
         }
+    }
+
+    /// A selection has a value when its condition and the selected operand are known.
+    fn settle_selection(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        entry: usize,
+    ) -> Selected {
+        let pc = window.pc(entry);
+        let Some((cond, then, otherwise)) = selection(shape, t, pc) else {
+            return Selected::Unknown;
+        };
+        let uses = &shape.thread(t).uses[pc.index()];
+        let operands = window.operands(shape, t, entry);
+        if !is_known(cond, uses, operands) {
+            return Selected::Unknown;
+        }
+        // The assignment reports the fault.
+        let Ok(cond) = cond.eval(&|reg| value_of(uses, operands, *reg)) else {
+            return Selected::Known;
+        };
+        let is_first = cond != 0;
+        let keeps_wrong = self.mutated.is(Mutation::WrongSelectionsKept);
+        if window.has(entry, Note::Selects(!is_first)) && !keeps_wrong {
+            return Selected::WrongGuess;
+        }
+        let operand = if is_first { then } else { otherwise };
+        if is_known(operand, uses, operands) { Selected::Known } else { Selected::Unknown }
+    }
+}
+
+impl Arm {
+    /// Gives the value of a read to everyone who waits for it, if it was presumed and no longer is.
+    fn settle_value(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        entry: usize,
+    ) {
+        let window = &mut state.pending[t.index()];
+        let taken = window.notes(entry).find_map(|note| {
+            let Note::TakenFrom(write) = note else { return None };
+            Some(usize::from(write))
+        });
+        let Some(write) = taken else { return };
+        if facts::is_presumed_write(shape, t, window, write) {
+            return;
+        }
+        window.retain_notes(entry, |note| !matches!(note, Note::TakenFrom(_)));
+        let value = window.value_read(entry).expect("the read is performed");
+        let op = &shape.stmt(t, window.pc(entry)).op;
+        let registers = &mut state.registers[shape.thread(t).registers..];
+        if !perform::yields_success(op) && !window.has(entry, Note::Succeeds) {
+            window.deliver(entry, value, registers);
+        }
+        let is_plain = !shape.thread(t).orders[window.pc(entry).index()].exclusive;
+        if matches!(op, Op::Load { .. }) && is_plain {
+            window.retain_notes(entry, |_| false);
+            window.add_note(entry, Note::Performed);
+        }
+    }
+
+    /// Returns whether a compare-and-swap cannot succeed, because its register never has the value
+    /// that it would then have.
+    fn cannot_succeed(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        entry: usize,
+    ) -> bool {
+        let Op::Update { reg: Some(_), update: Update::Cas { expected, .. }, .. } =
+            &shape.stmt(t, window.pc(entry)).op
+        else {
+            return false;
+        };
+        window.presumed_value(shape, t, entry, expected).is_some()
+            && window.presumed_result(shape, t, entry).is_none()
     }
 }

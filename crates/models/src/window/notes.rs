@@ -1,20 +1,20 @@
 //! The packed form of the notes of a window.
 //!
-//! Each access has one bit for "there is a note". The bit is there only if the model uses notes.
+//! Each access and each selection has one bit for "there is a note". The bit is there only if the model uses notes.
 
 use super::{LOAD_FAULTS, Note, Window, pack_fault};
 use crate::bits::{Field, Reader, Writer};
 use crate::shape::Shape;
-use fencepost_ir::{Loc, ThreadId, Value};
+use fencepost_ir::{Loc, Pc, ThreadId, Value};
 
 /// The number of kinds of notes.
-const KINDS: usize = 6;
+const KINDS: usize = 10;
 
 impl Window {
     /// Packs the notes. The entries are packed before them.
     pub(crate) fn encode_notes(&self, shape: &Shape<'_>, t: ThreadId, writer: &mut Writer) {
         for entry in 0..self.len() {
-            if shape.stmt(t, self.pc(entry)).op.access().is_none() {
+            if !may_have_notes(shape, t, self.pc(entry)) {
                 continue;
             }
             for note in self.notes(entry) {
@@ -22,7 +22,10 @@ impl Window {
                 writer.put(Field::for_count(KINDS), kind(note));
                 match note {
                     Note::ReadDone(value) => writer.put(self.value_field(shape, t, entry), value),
-                    Note::WritesNothing | Note::Succeeds => {}
+                    Note::WritesNothing | Note::Succeeds | Note::Performed | Note::Selects(_) => {}
+                    Note::TakenFrom(from) => {
+                        writer.put(Field::for_count(self.len()), from.into());
+                    }
                     Note::NotAt(loc) | Note::At(loc) => {
                         writer.put(location_field(shape), loc.0.into());
                     }
@@ -38,7 +41,7 @@ impl Window {
     /// Unpacks the notes: the inverse of [`Window::encode_notes`].
     pub(crate) fn decode_notes(&mut self, shape: &Shape<'_>, t: ThreadId, reader: &mut Reader<'_>) {
         for entry in 0..self.len() {
-            if shape.stmt(t, self.pc(entry)).op.access().is_none() {
+            if !may_have_notes(shape, t, self.pc(entry)) {
                 continue;
             }
             while reader.get(Field::for_count(2)) != 0 {
@@ -46,6 +49,10 @@ impl Window {
                     0 => Note::ReadDone(reader.get(self.value_field(shape, t, entry))),
                     1 => Note::WritesNothing,
                     5 => Note::Succeeds,
+                    6 => Note::Performed,
+                    7 => Note::TakenFrom(reader.get(Field::for_count(self.len())) as u16),
+                    8 => Note::Selects(false),
+                    9 => Note::Selects(true),
                     2 => Note::NotAt(Loc(reader.get(location_field(shape)) as u32)),
                     3 => Note::At(Loc(reader.get(location_field(shape)) as u32)),
                     _ => {
@@ -65,11 +72,20 @@ impl Window {
     }
 }
 
+/// Returns whether there may be notes about a statement.
+fn may_have_notes(shape: &Shape<'_>, t: ThreadId, pc: Pc) -> bool {
+    shape.stmt(t, pc).op.access().is_some() || shape.thread(t).is_selection[pc.index()]
+}
+
 fn kind(note: Note) -> Value {
     match note {
         Note::ReadDone(_) => 0,
         Note::WritesNothing => 1,
         Note::Succeeds => 5,
+        Note::Performed => 6,
+        Note::TakenFrom(_) => 7,
+        Note::Selects(false) => 8,
+        Note::Selects(true) => 9,
         Note::NotAt(_) => 2,
         Note::At(_) => 3,
         Note::Failed(_) => 4,

@@ -25,6 +25,16 @@ pub(crate) enum Retired {
     WrongGuess,
 }
 
+/// Whether a conditional selection has a value.
+pub(crate) enum Selected {
+    /// The condition or the selected operand is unknown.
+    Unknown,
+    /// The condition and the selected operand are known.
+    Known,
+    /// The condition is known, and was guessed wrong.
+    WrongGuess,
+}
+
 /// The rules of a model with windows about the entries that are performed as soon as possible.
 pub(crate) trait WindowRules {
     /// Returns the active mutation.
@@ -54,6 +64,12 @@ pub(crate) trait WindowRules {
         entry: usize,
         recorder: &mut dyn EventRecorder,
     ) -> Result<Retired, StepFailure>;
+
+    /// Returns whether an assignment has a value though some operands are unknown, because it is a
+    /// conditional selection.
+    fn settle_selection(&self, _: &Shape<'_>, _: ThreadId, _: &Window, _: usize) -> Selected {
+        Selected::Unknown
+    }
 }
 
 /// Performs the entries that are performed as soon as possible, oldest first. Returns false if a
@@ -109,7 +125,14 @@ fn retire_if_ready(
     let fail = |fault| fail_unless_speculative(rules, shape, t, window, entry, fault);
     let mut produced = 0;
     match &stmt.op {
-        Op::Assign { reg, expr } if window.is_ready(shape, t, entry) => {
+        Op::Assign { reg, expr } => {
+            match rules.settle_selection(shape, t, window, entry) {
+                Selected::Unknown if !window.is_ready(shape, t, entry) => {
+                    return Ok(Retired::Waits);
+                }
+                Selected::Unknown | Selected::Known => {}
+                Selected::WrongGuess => return Ok(Retired::WrongGuess),
+            }
             let limits = shape.thread(t).register_limits[reg.index()];
             match test(shape, t, window, entry, expr).and_then(|value| check_limits(limits, value))
             {
@@ -157,7 +180,6 @@ fn retire_if_ready(
             recorder.record_with(|| event(EventKind::Fence(*kinds)));
         }
         Op::Skip
-        | Op::Assign { .. }
         | Op::Choose { .. }
         | Op::Fence(_)
         | Op::Drain(_)

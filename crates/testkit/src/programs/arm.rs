@@ -10,6 +10,7 @@
 //! | `swp r0 x 1`, `add`, `cas r0 x 1 2` | an update; with the suffixes `a` and `l`: acquire, release; `-` as register: the value is discarded |
 //! | `ldxr r0 x`, `ldaxr`, `stxr r1 x 1`, `stlxr` | an exclusive pair; the store yields 0 or 1 |
 //! | `dmb`, `dmb.ld`, `dmb.st`, `isb` | a fence |
+//! | `csel r2 r0 1 3+r1` | sets `r2` to the first value if `r0` is not 0, otherwise to the second |
 //! | `cbz r0 2` | skips two statements if `r0` is 0; `cbz r0 0` is only a dependency |
 //!
 //! An address is a location `x`, `y` or `z`; `y+r0`, the location `y` with a dependency on `r0`; or
@@ -53,6 +54,7 @@ enum Statement {
     StoreExclusive { status: usize, at: Address, value: Operand, release: bool },
     Update { reg: Option<usize>, at: Address, update: Update, acquire: bool, release: bool },
     Fence(Fence),
+    Select { reg: usize, cond: usize, then: Operand, otherwise: Operand },
     BranchIfZero { reg: usize, skipped: usize },
 }
 

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use fencepost_ir::{Acquire, Loc, Observable, Problem, Value};
 
 use super::super::Unsupported;
+use super::order;
 use super::run::{Event, Events, MAX_EVENTS, Run};
 
 /// The maximum number of explored choices of runs, and of layouts.
@@ -53,7 +54,8 @@ impl Search<'_> {
     /// Chooses a run for each remaining thread, in every way.
     fn choose(&mut self) -> Result<(), Unsupported> {
         let later = &self.later[self.chosen.len()];
-        let Some(candidate) = Candidate::new(self.problem, &self.chosen, later) else {
+        let chosen = self.chosen.clone();
+        let Some(candidate) = Candidate::new(self.problem, &chosen, later) else {
             return Ok(());
         };
         let runs = self.runs;
@@ -95,7 +97,8 @@ impl Search<'_> {
 }
 
 /// One run of each thread, or of the first threads, with the possible layouts of each location.
-struct Candidate {
+struct Candidate<'a> {
+    runs: &'a [&'a Run],
     /// The accessed locations.
     locations: Vec<Loc>,
     /// For each event: the events of its thread that are ordered before it.
@@ -109,15 +112,21 @@ struct Layout {
     /// The edges of ordered-before: `rfe`, `coe`, `fre`, and the parts of rules 5 and 7 about
     /// reads-from.
     edges: Vec<(usize, usize)>,
+    /// The writes and reads of one thread that *rf* relates.
+    internal: Vec<(usize, usize)>,
     /// The final value.
     last: Value,
 }
 
-impl Candidate {
+impl<'a> Candidate<'a> {
     /// Creates a candidate of these runs. `later` holds the writes that threads without a run may
     /// make. Reads that may read from these get no rf edge. Returns `None` if a location has no
     /// layout.
-    fn new(problem: &Problem, runs: &[&Run], later: &BTreeSet<(Loc, Value)>) -> Option<Candidate> {
+    fn new(
+        problem: &Problem,
+        runs: &'a [&'a Run],
+        later: &BTreeSet<(Loc, Value)>,
+    ) -> Option<Candidate<'a>> {
         let (mut events, mut before) = (Vec::new(), Vec::new());
         for (thread, run) in runs.iter().enumerate() {
             let first = events.len();
@@ -135,7 +144,7 @@ impl Candidate {
             all.push(loc);
             layouts.push(found);
         }
-        Some(Candidate { locations: all, before, layouts })
+        Some(Candidate { runs, locations: all, before, layouts })
     }
 
     /// Calls `visit` with each combination of layouts that satisfies the axiom *external*, until it
@@ -152,9 +161,9 @@ impl Candidate {
     }
 
     /// Extends the chosen layouts. Returns whether to continue.
-    fn combine_from<'a>(
-        &'a self,
-        chosen: &mut Vec<&'a Layout>,
+    fn combine_from<'b>(
+        &'b self,
+        chosen: &mut Vec<&'b Layout>,
         before: &[Events],
         choices: &mut usize,
         visit: &mut impl FnMut(&[&Layout]) -> bool,
@@ -164,7 +173,7 @@ impl Candidate {
             return Err(Unsupported::TooLarge);
         }
         let Some(layouts) = self.layouts.get(chosen.len()) else {
-            return Ok(visit(chosen));
+            return Ok(!self.is_picked_in_order(chosen, before) || visit(chosen));
         };
         for layout in layouts {
             let mut before = before.to_vec();
@@ -181,6 +190,48 @@ impl Candidate {
             }
         }
         Ok(true)
+    }
+}
+
+impl Candidate<'_> {
+    /// Returns whether ordered-before has no cycle with rule 11, too.
+    fn is_picked_in_order(&self, chosen: &[&Layout], before: &[Events]) -> bool {
+        let mut before = before.to_vec();
+        let mut first = 0;
+        for run in self.runs {
+            let events = first..first + run.events.len();
+            let internal = chosen.iter().flat_map(|layout| &layout.internal);
+            let internal: Vec<(usize, usize)> = internal
+                .filter(|(write, _)| events.contains(write))
+                .map(|(write, read)| (write - first, read - first))
+                .collect();
+            let picked = order::picked_before(run, &passed(run, &internal));
+            for (later, picked) in picked.into_iter().enumerate() {
+                before[first + later] |= picked << first;
+            }
+            first = events.end;
+        }
+        is_acyclic(&before)
+    }
+}
+
+/// Returns, for each read of a run, the reads that its value picks because it reads from a write of
+/// its own thread. `internal` has these writes and reads.
+fn passed(run: &Run, internal: &[(usize, usize)]) -> Vec<Events> {
+    let mut passed = vec![0; run.events.len()];
+    loop {
+        let before = passed.clone();
+        for (write, read) in internal {
+            let write = &run.events[*write];
+            let mut dependencies = write.addr | write.data | write.passed_pick;
+            if let Some(pair) = write.pair().filter(|pair| pair.decides_value) {
+                dependencies |= 1 << pair.read;
+            }
+            passed[*read] |= write.passed_pick | order::passed_by(&passed, dependencies);
+        }
+        if passed == before {
+            return passed;
+        }
     }
 }
 
@@ -270,8 +321,12 @@ impl<'a> LocationEvents<'a> {
         self.is_atomic(co, rf, &position).then_some(())?;
         edges.retain(|(from, to)| self.all[*from].thread != self.all[*to].thread);
         self.add_internal_reads(rf, &mut edges);
+        let pairs = self.reads.iter().zip(rf).filter_map(|(read, write)| Some(((*write)?, *read)));
+        let internal = pairs
+            .filter(|(write, read)| self.all[*write].thread == self.all[*read].thread)
+            .collect();
         let last = co.last().map_or(self.init, |write| self.all[*write].event.value);
-        Some(Layout { edges, last })
+        Some(Layout { edges, internal, last })
     }
 
     /// The axiom *internal*: program order of this location and these edges have no cycle.
@@ -320,11 +375,6 @@ impl<'a> LocationEvents<'a> {
                 if to.event.acquire() != Acquire::None {
                     edges.push((*write, *read));
                 }
-            }
-            // Rule 11: what the write passes on is picked by what this read decides.
-            for picked in (0..MAX_EVENTS).filter(|at| from.event.passed_pick & (1 << at) != 0) {
-                let events = (0..MAX_EVENTS).filter(|at| to.event.picking & (1 << at) != 0);
-                edges.extend(events.map(|later| (from.first + picked, from.first + later)));
             }
             let decides = |at: &usize| deciding & (1 << at) != 0;
             edges.extend((0..MAX_EVENTS).filter(decides).map(|at| (from.first + at, *read)));

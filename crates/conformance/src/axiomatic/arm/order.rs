@@ -1,7 +1,7 @@
 //! Ordered-before inside a thread: the rules of the book that depend on neither *rf* nor *co*.
 //!
 //! The numbers are those of the page. Rule 1 and the parts of rules 5 and 7 about reads-from are in
-//! [`candidate`](super::candidate).
+//! [`candidate`](super::candidate). Rule 11 also depends on reads-from inside the thread.
 
 use fencepost_ir::Acquire;
 
@@ -17,25 +17,43 @@ pub(super) fn ordered_before(run: &Run) -> Vec<Events> {
     before
 }
 
-/// Returns the events that a read decides, such that what the read picks is ordered before them:
-/// writes, and reads behind an `ISB`.
-pub(super) fn picking(run: &Run, read: usize) -> Events {
-    let decides = |later: &usize| {
-        let event = &run.events[*later];
-        let is_behind_address =
-            |events: &[Event]| events.iter().any(|access| has(access.addr, read));
-        let decides_write = has(event.addr | event.data | event.ctrl, read)
-            || is_behind_address(&run.events[..*later]);
-        let mut fences = fences_between(run, read, *later);
-        (event.is_write() && decides_write)
-            || (event.is_read()
-                && fences.any(|fence| {
-                    fence.barrier == Barrier::Instruction
-                        && (has(fence.ctrl, read)
-                            || is_behind_address(&run.events[..fence.position]))
-                }))
+/// Returns, for each event, the earlier reads that rule 11 orders before it. `passed` has, for each
+/// read, the reads that its value picks because of the write of the same thread from which it reads.
+pub(super) fn picked_before(run: &Run, passed: &[Events]) -> Vec<Events> {
+    let mut before = Vec::new();
+    for later in 0..run.events.len() {
+        let is_picked = |earlier: &usize| is_picked(run, passed, *earlier, later);
+        before.push((0..later).filter(is_picked).map(|earlier| 1 << earlier).sum());
+    }
+    before
+}
+
+/// Returns what these reads pass on.
+pub(super) fn passed_by(passed: &[Events], reads: Events) -> Events {
+    let passing = passed.iter().enumerate().filter(|(read, _)| has(reads, *read));
+    passing.fold(0, |all, (_, picks)| all | picks)
+}
+
+/// Rule 11: returns whether the event `y` picks the read `x`.
+fn is_picked(run: &Run, passed: &[Events], x: usize, y: usize) -> bool {
+    let later = &run.events[y];
+    let picks = |dependencies: Events, picks: Events| {
+        has(picks | passed_by(passed, dependencies | picks), x)
     };
-    (read + 1..run.events.len()).filter(decides).map(|later| 1 << later).sum()
+    let is_behind_address =
+        |events: &[Event]| events.iter().any(|access| picks(access.addr, access.address_pick));
+    if later.is_write() {
+        let is_behind_acquire = |(read, event): (usize, &Event)| {
+            event.acquire() != Acquire::None && has(passed[read], x)
+        };
+        return picks(later.addr | later.data | later.ctrl, later.pick)
+            || is_behind_address(&run.events[..y])
+            || run.events[..y].iter().enumerate().any(is_behind_acquire);
+    }
+    fences_between(run, x, y).any(|fence| {
+        fence.barrier == Barrier::Instruction
+            && (picks(fence.ctrl, fence.pick) || is_behind_address(&run.events[..fence.position]))
+    })
 }
 
 /// Returns whether one of the rules orders two events, of which `x` is earlier in program order.
@@ -63,16 +81,6 @@ fn is_ordered(run: &Run, x: usize, y: usize) -> bool {
         || earlier.acquire() != Acquire::None
         || later.is_release()
         || (earlier.is_release() && later.acquire() == Acquire::Strong)
-        // Rule 11: what is picked.
-        || (later.is_write() && has(later.pick, x))
-        || (later.is_write() && run.events[..y].iter().any(|access| has(access.address_pick, x)))
-        || (later.is_read()
-            && fences_between(run, x, y).any(|fence| {
-                let before_fence = &run.events[..fence.position];
-                fence.barrier == Barrier::Instruction
-                    && (has(fence.pick, x)
-                        || before_fence.iter().any(|access| has(access.address_pick, x)))
-            }))
         // Rule 10: a read-modify-write with both acquire and release.
         || (x + 1..y).any(|write| {
             run.events[write].pair().is_some_and(|pair| {

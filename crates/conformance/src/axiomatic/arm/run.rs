@@ -4,7 +4,7 @@
 //! read, followed by a write unless its comparison fails. Each event has the earlier reads that its
 //! address, its value and its execution depend on. Dependencies are syntactic: `r ^ r` depends on
 //! `r`. Beside them are the reads that it *picks*: the result of a compare-and-swap that succeeds
-//! picks its read.
+//! picks its read, that of a conditional selection picks the reads that decide its condition.
 
 use fencepost_ir::{
     AccessOrder, Acquire, Address, BinOp, CasResult, Expr, Fault, FenceKinds, Label, Loc, Op, Pc,
@@ -40,9 +40,6 @@ pub(super) struct Event {
     pub(super) address_pick: Events,
     /// For a write: the reads that a read of this write in the same thread picks.
     pub(super) passed_pick: Events,
-    /// For a read: the events that rules 2 to 4 order after it, if a dependency that picks is
-    /// sufficient for it. Computed by [`order`](super::order).
-    pub(super) picking: Events,
 }
 
 /// What an event does, and its order.
@@ -221,8 +218,18 @@ impl PartialRun<'_> {
         match &stmt.op {
             Op::Skip | Op::Leave => {}
             Op::Assign { reg, expr } => {
-                let (value, sources) = (self.eval(expr)?, self.sources(expr));
-                self.set(*reg, value, sources, self.picks(expr))?;
+                let value = self.eval(expr)?;
+                let (sources, picks) = match expr {
+                    Expr::Select(cond, then, otherwise)
+                        if self.program.selections.contains(&stmt.label) =>
+                    {
+                        let selected = if self.eval(cond)? != 0 { then } else { otherwise };
+                        let picks = self.sources(cond) | self.picks(cond) | self.picks(selected);
+                        (self.sources(selected), picks)
+                    }
+                    _ => (self.sources(expr), self.picks(expr)),
+                };
+                self.set(*reg, value, sources, picks)?;
             }
             Op::Choose { reg, lo, hi } => {
                 let with = |value| {
@@ -425,7 +432,7 @@ impl PartialRun<'_> {
         let (addr, ctrl) = (self.address_sources(at), self.ctrl);
         let address_pick = self.address_picks(at);
         let pick = address_pick | self.ctrl_pick;
-        let (passed_pick, picking) = (0, 0);
+        let passed_pick = 0;
         self.events.push(Event {
             loc,
             value,
@@ -436,7 +443,6 @@ impl PartialRun<'_> {
             pick,
             address_pick,
             passed_pick,
-            picking,
         });
         Ok(self.events.len() - 1)
     }

@@ -3,16 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::{
-    AccessOrder, Address, BinOp, CasResult, Expr, Fault, Loc, Op, Pc, Reg, Update, Value,
+    AccessOrder, Acquire, Address, BinOp, CasResult, Expr, Fault, Loc, Op, Pc, Reg, Update, Value,
 };
 
 use super::super::memory::{congruent, resolve_address};
 use super::window::Code;
 
-/// The content of a register: a value, or the key of the entry that will produce it.
+/// A set of entries with unresolved guesses, by key: what a value picks.
+pub(super) type Picks = u64;
+
+/// The content of a register: a value and what it picks, or the key of the entry that will produce
+/// it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Operand {
-    Value(Value),
+    Value(Value, Picks),
     Entry(usize),
 }
 
@@ -22,11 +26,13 @@ pub(super) struct Entry {
     pub(super) pc: Pc,
     /// The registers that the statement reads, as captured when it was fetched.
     pub(super) operands: BTreeMap<Reg, Operand>,
-    /// For a branch, `assume` or compare-and-swap: whether the condition holds or the comparison
-    /// succeeds, as guessed.
+    /// For a branch, `assume`, selection or compare-and-swap: whether the condition holds or the
+    /// comparison succeeds, as guessed.
     pub(super) guess: Option<bool>,
     /// The value that was read, if the read is performed.
     pub(super) read: Option<Value>,
+    /// What the value that was read picks.
+    pub(super) read_picks: Picks,
     /// Whether the write is performed.
     pub(super) is_written: bool,
     /// Whether the value of the entry was given to everyone who waits for it.
@@ -44,6 +50,7 @@ impl Entry {
             operands,
             guess,
             read: None,
+            read_picks: 0,
             is_written: false,
             is_delivered: false,
             elsewhere: BTreeSet::new(),
@@ -73,12 +80,6 @@ impl Entry {
     /// Returns whether the entry is a compare-and-swap.
     pub(super) fn is_comparison(&self, code: Code) -> bool {
         matches!(self.op(code), Op::Update { update: Update::Cas { .. }, .. })
-    }
-
-    /// Returns whether the entry is a compare-and-swap that is guessed to succeed, and this is not
-    /// known.
-    pub(super) fn is_guessed_to_succeed(&self, code: Code) -> bool {
-        self.is_comparison(code) && self.guess == Some(true) && self.truth(code).is_none()
     }
 
     /// Returns whether the entry is an exclusive load.
@@ -116,13 +117,121 @@ impl Entry {
     /// Returns the value of an expression, if every register that it reads is known.
     pub(super) fn value(&self, expr: &Expr<Reg>) -> Option<Result<Value, Fault>> {
         let mut is_known = true;
-        expr.for_each_var(&mut |reg| is_known &= matches!(self.operands[reg], Operand::Value(_)));
+        expr.for_each_var(&mut |reg| {
+            is_known &= matches!(self.operands[reg], Operand::Value(..));
+        });
         is_known.then(|| {
             expr.eval(&|reg: &Reg| match self.operands[reg] {
-                Operand::Value(value) => value,
+                Operand::Value(value, _) => value,
                 Operand::Entry(_) => unreachable!("all operands are known"),
             })
         })
+    }
+
+    /// Returns what the known registers of an expression pick.
+    pub(super) fn picks(&self, expr: &Expr<Reg>) -> Picks {
+        let mut all = 0;
+        expr.for_each_var(&mut |reg| {
+            if let Operand::Value(_, picks) = self.operands[reg] {
+                all |= picks;
+            }
+        });
+        all
+    }
+
+    /// Returns what the address of an access picks.
+    pub(super) fn address_picks(&self, code: Code) -> Picks {
+        let Some(address) = self.op(code).address() else { return 0 };
+        address_exprs(address).map(|expr| self.picks(expr)).fold(0, |all, picks| all | picks)
+    }
+
+    /// Returns whether the entry still waits for guesses that a later write or a later read behind an
+    /// `ISB` must not pass: it is a branch or the address of an access that picks them.
+    pub(super) fn is_undecided(&self, code: Code) -> bool {
+        match self.op(code) {
+            Op::Branch { cond, .. } | Op::Assume(cond) => self.picks(cond) != 0,
+            _ => self.address_picks(code) != 0,
+        }
+    }
+
+    /// Returns whether the entry is an acquire read that picks a guess.
+    pub(super) fn is_picking_acquire(&self, code: Code) -> bool {
+        self.read_picks != 0 && self.order(code).acquire != Acquire::None
+    }
+
+    /// Returns the condition and the operands of a conditional selection.
+    pub(super) fn selection<'a>(&self, code: Code<'a>) -> Option<[&'a Expr<Reg>; 3]> {
+        let stmt = code.thread.stmt(self.pc);
+        match &stmt.op {
+            Op::Assign { expr: Expr::Select(cond, then, otherwise), .. }
+                if code.program.selections.contains(&stmt.label) =>
+            {
+                Some([cond, then, otherwise])
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns what the value that the entry writes picks. `key` is the entry's own key.
+    pub(super) fn written_picks(&self, code: Code, key: usize) -> Picks {
+        let of_value = match self.op(code) {
+            Op::Store { value, .. } => self.picks(value),
+            Op::Update { update, .. } => match update {
+                Update::Swap { new } => self.picks(new),
+                Update::Cas { expected, new, .. } => {
+                    let own = if self.truth(code).is_none() { 1 << key } else { 0 };
+                    own | self.picks(expected) | self.picks(new) | self.read_picks
+                }
+                Update::Add { by, .. } | Update::Bits { by, .. } => {
+                    self.picks(by) | self.read_picks
+                }
+            },
+            _ => 0,
+        };
+        of_value | self.address_picks(code)
+    }
+
+    /// Returns what the value that the entry gives to its register picks. `key` is the entry's own
+    /// key.
+    pub(super) fn result_picks(&self, code: Code, key: usize) -> Picks {
+        let own = if self.truth(code).is_none() { 1 << key } else { 0 };
+        match self.op(code) {
+            Op::Assign { expr, .. } => match self.selection(code) {
+                None => self.picks(expr),
+                Some([cond, then, otherwise]) => {
+                    let selected = if self.guess == Some(true) { then } else { otherwise };
+                    own | self.picks(cond) | self.picks(selected)
+                }
+            },
+            Op::Load { .. } => self.read_picks,
+            Op::Update { update: Update::Cas { expected, result, .. }, .. } => {
+                match (self.guess, result) {
+                    (Some(true), _) => own | self.picks(expected) | self.read_picks,
+                    (_, CasResult::Old) => self.read_picks,
+                    (_, CasResult::Success) => self.picks(expected) | self.read_picks,
+                }
+            }
+            Op::Update { .. } => self.read_picks,
+            _ => 0,
+        }
+    }
+
+    /// Returns what the truth of the entry's guess picks.
+    pub(super) fn truth_picks(&self, code: Code) -> Picks {
+        match self.op(code) {
+            Op::Update { update: Update::Cas { expected, .. }, .. } => {
+                self.picks(expected) | self.read_picks
+            }
+            _ => self.selection(code).map_or(0, |[cond, ..]| self.picks(cond)),
+        }
+    }
+
+    /// Forgets a guess that is resolved. What relied on it now picks what its truth picks.
+    pub(super) fn forget(&mut self, guess: usize, instead: Picks) {
+        forget(&mut self.read_picks, guess, instead);
+        for operand in self.operands.values_mut() {
+            operand.forget(guess, instead);
+        }
     }
 
     /// Returns the location of an access, if its address is known.
@@ -135,9 +244,7 @@ impl Entry {
     }
 
     fn knows_address(&self, address: &Address) -> bool {
-        let index = address.index.as_ref().map(|(_, index)| index);
-        let pointer = address.pointer.as_ref().map(|pointer| &pointer.value);
-        index.into_iter().chain(pointer).all(|expr| self.value(expr).is_some())
+        address_exprs(address).all(|expr| self.value(expr).is_some())
     }
 
     /// Returns whether the entry is an access whose address is not known.
@@ -178,7 +285,13 @@ impl Entry {
     /// Returns the value that the entry gives to its register, if it is known.
     pub(super) fn result(&self, code: Code) -> Option<Result<Value, Fault>> {
         match self.op(code) {
-            Op::Assign { expr, .. } => self.value(expr),
+            Op::Assign { expr, .. } => match self.selection(code) {
+                None => self.value(expr),
+                Some([_, then, otherwise]) => match self.guess? {
+                    true => self.value(then),
+                    false => self.value(otherwise),
+                },
+            },
             Op::Load { .. } => self.read.map(Ok),
             Op::Update { update: Update::Cas { expected, result, .. }, .. } => {
                 if self.guess == Some(true) {
@@ -189,6 +302,7 @@ impl Entry {
                     });
                 }
                 let old = self.read?;
+                self.guess?;
                 match result {
                     CasResult::Old => Some(Ok(old)),
                     CasResult::Success => {
@@ -213,7 +327,31 @@ impl Entry {
                 let (expected, old) = (self.value(expected)?, self.read?);
                 Some(expected.map(|expected| expected == old))
             }
-            _ => None,
+            _ => {
+                let [cond, ..] = self.selection(code)?;
+                Some(self.value(cond)?.map(|value| value != 0))
+            }
         }
     }
+}
+
+impl Operand {
+    /// See [`Entry::forget`].
+    pub(super) fn forget(&mut self, guess: usize, instead: Picks) {
+        if let Operand::Value(_, picks) = self {
+            forget(picks, guess, instead);
+        }
+    }
+}
+
+fn forget(picks: &mut Picks, guess: usize, instead: Picks) {
+    if *picks & 1 << guess != 0 {
+        *picks = *picks & !(1 << guess) | instead;
+    }
+}
+
+fn address_exprs(address: &Address) -> impl Iterator<Item = &Expr<Reg>> {
+    let index = address.index.as_ref().map(|(_, index)| index);
+    let pointer = address.pointer.as_ref().map(|pointer| &pointer.value);
+    index.into_iter().chain(pointer)
 }

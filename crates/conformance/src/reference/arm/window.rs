@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fencepost_ir::{Acquire, FenceKinds, Loc, Op, Pc, Program, Reg, Thread, Value, flow};
 
 use super::super::memory::{check_location_range, check_register_range};
-use super::entry::{Entry, Operand};
+use super::entry::{Entry, Operand, Picks};
 
 /// The code of a thread.
 #[derive(Clone, Copy)]
@@ -30,13 +30,13 @@ struct Discarded;
 /// Where a read takes its value from.
 enum Source {
     Memory,
-    /// The write of an earlier entry, with its key and value.
-    Forwarded(usize, Value),
+    /// The write of an earlier entry, with its key, its value and what the value picks.
+    Forwarded(usize, Value, Picks),
 }
 
 impl Window {
     pub(super) fn start(thread: &Thread) -> Window {
-        let registers = vec![Operand::Value(0); thread.registers.len()];
+        let registers = vec![Operand::Value(0, 0); thread.registers.len()];
         Window { pc: Pc(0), registers, entries: BTreeMap::new() }
     }
 
@@ -51,7 +51,7 @@ impl Window {
     /// Returns the value of a register. The window is empty.
     pub(super) fn register(&self, reg: Reg) -> Value {
         match self.registers[reg.index()] {
-            Operand::Value(value) => value,
+            Operand::Value(value, _) => value,
             Operand::Entry(_) => unreachable!("no entry is left that a register could name"),
         }
     }
@@ -78,7 +78,7 @@ impl Window {
                 let with = |value: Value| {
                     check_register_range(code.program, code.thread, *reg, value).ok()?;
                     let mut window = skipped();
-                    window.registers[reg.index()] = Operand::Value(value);
+                    window.registers[reg.index()] = Operand::Value(value, 0);
                     Some(window)
                 };
                 (*lo..=*hi).map(with).collect()
@@ -123,11 +123,13 @@ impl Window {
         }
     }
 
-    /// Returns the window after each guess whether a comparison succeeds.
+    /// Returns the window after each guess whether a comparison succeeds or the condition of a
+    /// selection holds.
     pub(super) fn guess_comparisons(&self, code: Code) -> Vec<Window> {
         let mut found = Vec::new();
         for (key, entry) in &self.entries {
-            if entry.is_comparison(code) && entry.guess.is_none() {
+            let is_selection = entry.selection(code).is_some();
+            if (entry.is_comparison(code) || is_selection) && entry.guess.is_none() {
                 for guess in [true, false] {
                     let mut window = self.with_entry(*key, |entry| entry.guess = Some(guess));
                     if window.settle(code).is_ok() {
@@ -148,13 +150,14 @@ impl Window {
                 continue;
             }
             let Some(source) = self.source(code, *key, loc) else { continue };
-            let (first, value) = match source {
-                Source::Memory => (0, memory[loc.index()]),
-                Source::Forwarded(write, value) => (write, value),
+            let (first, value, picks) = match source {
+                Source::Memory => (0, memory[loc.index()], 0),
+                Source::Forwarded(write, value, picks) => (write, value, picks),
             };
             let mut window = self.clone();
             if let Some(entry) = window.entries.get_mut(key) {
                 entry.read = Some(value);
+                entry.read_picks = picks;
             }
             for mut window in window.guess_addresses(code, first, *key, loc) {
                 if window.settle(code).is_ok() {
@@ -174,7 +177,7 @@ impl Window {
         let is_unresolved = |(_, earlier): (&usize, &Entry)| {
             earlier.is_control(code)
                 || earlier.has_unknown_address(code)
-                || earlier.is_guessed_to_succeed(code)
+                || earlier.is_undecided(code)
         };
         let mut fences = self.fences_before(code, key);
         self.is_past_fences(code, key, true)
@@ -207,7 +210,7 @@ impl Window {
         }
         let value = entry.written_value(code)?.ok()?;
         let value = check_location_range(code.program, loc, value).ok()?;
-        Some(Source::Forwarded(*write, value))
+        Some(Source::Forwarded(*write, value, entry.written_picks(code, *write)))
     }
 
     /// Returns the window for each guess about the unknown addresses of the entries from `first` up
@@ -282,12 +285,14 @@ impl Window {
         let blocks = |earlier: &Entry| {
             earlier.is_control(code)
                 || earlier.has_unknown_address(code)
-                || earlier.is_guessed_to_succeed(code)
+                || earlier.is_undecided(code)
+                || earlier.is_picking_acquire(code)
                 || (earlier.is_pending(code) && (is_release || earlier.is_at(code, loc)))
         };
         !earlier.any(|(_, earlier)| blocks(earlier))
             && !entry.has_pending_read(code)
             && (!entry.is_comparison(code) || entry.truth(code).is_some())
+            && entry.written_picks(code, key) == 0
             && self.is_past_fences(code, key, false)
             && self.is_past_acquires(code, key)
     }
@@ -379,10 +384,17 @@ impl Window {
                     *self = self.with_entry(key, |entry| entry.guess = Some(truth));
                     return Ok(true);
                 }
+                if entry.guess.is_none() && entry.selection(code).is_some() {
+                    *self = self.with_entry(key, |entry| entry.guess = Some(truth));
+                    return Ok(true);
+                }
                 if entry.guess != Some(truth) {
                     return Err(Discarded);
                 }
+                let instead = entry.truth_picks(code);
+                self.forget(key, instead);
             }
+            let entry = &self.entries[&key];
             if let Some(loc) = entry.location(code) {
                 let loc = loc.map_err(|_| Discarded)?;
                 if entry.elsewhere.contains(&loc) || entry.same.is_some_and(|same| same != loc) {
@@ -395,7 +407,8 @@ impl Window {
                 let value = value.map_err(|_| Discarded)?;
                 check_register_range(code.program, code.thread, reg, value)
                     .map_err(|_| Discarded)?;
-                self.deliver(key, value);
+                let picks = entry.result_picks(code, key);
+                self.deliver(key, Operand::Value(value, picks));
                 return Ok(true);
             }
             if self.is_complete(code, key) {
@@ -407,11 +420,11 @@ impl Window {
     }
 
     /// Gives the value of an entry to the registers and entries that wait for it.
-    fn deliver(&mut self, key: usize, value: Value) {
+    fn deliver(&mut self, key: usize, value: Operand) {
         let operands = self.entries.values_mut().flat_map(|entry| entry.operands.values_mut());
         for operand in operands.chain(&mut self.registers) {
             if *operand == Operand::Entry(key) {
-                *operand = Operand::Value(value);
+                *operand = value;
             }
         }
         if let Some(entry) = self.entries.get_mut(&key) {
@@ -419,14 +432,26 @@ impl Window {
         }
     }
 
+    /// Forgets a guess that is resolved. What relied on it now picks `instead`.
+    fn forget(&mut self, guess: usize, instead: Picks) {
+        self.entries.values_mut().for_each(|entry| entry.forget(guess, instead));
+        self.registers.iter_mut().for_each(|operand| operand.forget(guess, instead));
+    }
+
     /// Returns whether an entry has no further effect. An exclusive load has one until its store is
     /// performed.
     fn is_complete(&self, code: Code, key: usize) -> bool {
         let entry = &self.entries[&key];
         let has_delivered = entry.op(code).target().is_none() || entry.is_delivered;
+        if entry.is_undecided(code) || entry.is_picking_acquire(code) {
+            return false;
+        }
         match entry.op(code) {
             Op::Fence(_) => self.entries.first_key_value().is_some_and(|(first, _)| *first == key),
             Op::Branch { .. } | Op::Assume(_) | Op::Assert(_) => entry.truth(code).is_some(),
+            Op::Assign { .. } if entry.selection(code).is_some() => {
+                has_delivered && entry.truth(code).is_some()
+            }
             Op::Update { .. } => {
                 let is_resolved = entry.guess.is_none() || entry.truth(code).is_some();
                 !entry.is_pending(code) && has_delivered && is_resolved

@@ -63,6 +63,19 @@ pub enum Operation {
         /// The right operand.
         right: Source,
     },
+    /// A conditional selection: `CSEL`, `CSINC`, `CSET`, ...
+    Select {
+        /// The destination.
+        to: Register,
+        /// When the first operand is selected.
+        when: Condition,
+        /// The first operand.
+        then: Register,
+        /// The second operand.
+        otherwise: Register,
+        /// What is done to the second operand.
+        change: Change,
+    },
     /// A jump.
     Jump {
         /// When the jump is taken.
@@ -142,6 +155,19 @@ pub enum Update {
         /// The operand.
         by: Register,
     },
+}
+
+/// What a conditional selection does to its second operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// Nothing: `CSEL`.
+    Nothing,
+    /// Adds 1: `CSINC`.
+    Increment,
+    /// Inverts all bits: `CSINV`.
+    Invert,
+    /// Negates the number: `CSNEG`.
+    Negate,
 }
 
 /// When a jump is taken.
@@ -225,6 +251,10 @@ impl Operation {
                 source(right);
                 visit(*left);
             }
+            Operation::Select { then, otherwise, .. } => {
+                visit(*then);
+                visit(*otherwise);
+            }
             Operation::Jump { when, .. } => match when {
                 JumpCondition::Always | JumpCondition::Flags(_) => {}
                 JumpCondition::Zero { register, .. } | JumpCondition::Bit { register, .. } => {
@@ -260,7 +290,9 @@ impl Operation {
     pub fn for_each_write(&self, visit: &mut impl FnMut(Register)) {
         match self {
             Operation::Nop | Operation::Fence(_) | Operation::Return | Operation::Jump { .. } => {}
-            Operation::Move { to, .. } | Operation::Arithmetic { to, .. } => visit(*to),
+            Operation::Move { to, .. }
+            | Operation::Arithmetic { to, .. }
+            | Operation::Select { to, .. } => visit(*to),
             Operation::Load { to, .. } => to.iter().for_each(|register| visit(*register)),
             Operation::Store { status, .. } => status.iter().for_each(|register| visit(*register)),
             Operation::Update { old, .. } => visit(*old),

@@ -23,11 +23,11 @@ use fencepost_ir::{BinOp, Expr, FenceKinds, Label, Op, Reg, Span, Thread, UnOp, 
 use super::super::assembler::Assembler;
 use super::super::ast::{Constant, Init, StateVar};
 use super::super::error::{Errors, LitmusError};
-use super::super::flags::{Flag, FlagEffect};
+use super::super::flags::{Condition, Flag, FlagEffect};
 use super::super::layout::Layout;
 use super::super::table::{Labels, loop_depths};
 use super::super::wrap::of_width;
-use super::ast::{Column, Instruction, JumpCondition, Operation, Source};
+use super::ast::{Change, Column, Instruction, JumpCondition, Operation, Source};
 use super::exclusives::Pairs;
 use super::registers::{Register, full_name};
 use super::targets::Accesses;
@@ -55,7 +55,8 @@ pub(in super::super) fn lower(
     errors.begin_thread();
     let mut asm = Assembler::new(&format!("P{}", column.thread), sources);
     let flags = column.instructions().flat_map(|instruction| match &instruction.operation {
-        Operation::Jump { when: JumpCondition::Flags(condition), .. } => condition.flags,
+        Operation::Jump { when: JumpCondition::Flags(condition), .. }
+        | Operation::Select { when: condition, .. } => condition.flags,
         _ => &[],
     });
     let flags = flags.copied().collect();
@@ -202,6 +203,10 @@ impl Lowerer<'_> {
                 Ok(())
             }
             Operation::Arithmetic { .. } => self.arithmetic(instruction),
+            Operation::Select { to, when, then, otherwise, change } => {
+                self.select(*to, *when, (*then, *otherwise), *change);
+                Ok(())
+            }
             Operation::Jump { when, to } => {
                 let target = self.labels.target(to, span)?;
                 self.jump(*when, target);
@@ -270,6 +275,30 @@ impl Lowerer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Emits a selection as one assignment of an [`Expr::Select`].
+    fn select(
+        &mut self,
+        to: Register,
+        when: Condition,
+        (then, otherwise): (Register, Register),
+        change: Change,
+    ) {
+        let (then, otherwise) = (self.read(then), self.read(otherwise));
+        let bits = to.bits();
+        let otherwise = match change {
+            Change::Nothing => otherwise,
+            Change::Increment => binary(of_width(BinOp::Add, bits), otherwise, Expr::Const(1)),
+            Change::Invert => inverted(otherwise, true),
+            Change::Negate => binary(of_width(BinOp::Sub, bits), Expr::Const(0), otherwise),
+        };
+        let (then, otherwise) = (self.written(to, then), self.written(to, otherwise));
+        let when = when.expr(|name| self.asm.register(name));
+        let Some(number) = to.number else { return };
+        let reg = self.asm.register(&full_name(number));
+        self.asm.note_selection();
+        self.asm.assign(reg, Expr::Select(Box::new(when), Box::new(then), Box::new(otherwise)));
     }
 
     fn jump(&mut self, when: JumpCondition, target: Target) {

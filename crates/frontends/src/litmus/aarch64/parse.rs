@@ -1,9 +1,10 @@
 //! Parses instructions. [`table::parse`] parses the table around them.
 //!
 //! Mnemonics and registers are accepted in upper and lower case. `memory` parses the instructions
-//! that access memory.
+//! that access memory, `select` the conditional selections.
 
 mod memory;
+mod select;
 
 use fencepost_ir::{BinOp, FenceKinds, Span};
 
@@ -108,6 +109,9 @@ impl Parser<'_, '_> {
         }
         if let Some(found) = arithmetic(mnemonic) {
             return self.arithmetic(found).map(Some);
+        }
+        if let Some(operation) = self.selection(mnemonic)? {
+            return Ok(Some(operation));
         }
         let condition_name = mnemonic.strip_prefix("B.").or_else(|| mnemonic.strip_prefix('B'));
         if let Some(condition) = condition_name.and_then(condition) {

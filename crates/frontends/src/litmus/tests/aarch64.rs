@@ -57,6 +57,34 @@ fn dependencies_are_kept() {
 }
 
 #[test]
+fn selections_are_one_assignment() {
+    check(
+        "LDR W0,[X10]\nLDR W1,[X11]\nCMP W0,#1\nCSEL W2,W0,W1,NE\nCSNEG W3,W0,W1,EQ\nCSET W4,EQ",
+        &[
+            "load X0 = x",
+            "load X1 = y",
+            "assign %zero = X0 == 1",
+            "assign X2 = (!%zero) ? X0 : X1",
+            "assign X3 = %zero ? X0 : (0 - X1)",
+            "assign X4 = (!%zero) ? 0 : 1",
+        ],
+    );
+    check(
+        "LDR W0,[X10]\nCMP W0,#1\nMOV X1,#5\nCSEL W1,W0,WZR,EQ",
+        &[
+            "load X0 = x",
+            "assign %zero = X0 == 1",
+            "assign X1 = 5",
+            "assign X1 = %zero ? (X0 & 4294967295) : 0",
+        ],
+    );
+    let program = good(&test("LDR W0,[X10]\nCMP W0,#1\nCSET W1,LO")).problem.program;
+    let code = &program.threads[0].code;
+    let selections = code.iter().filter(|stmt| program.selections.contains(&stmt.label));
+    assert_eq!(selections.count(), 1);
+}
+
+#[test]
 fn instructions_on_registers() {
     for (program, expected) in [
         ("MOV W0,#1", &["assign X0 = 1"][..]),
@@ -218,7 +246,9 @@ fn exclusive_accesses_without_partner_are_plain_or_fail() {
 #[test]
 fn errors_have_a_code_and_a_place() {
     for (program, code, at, message) in [
-        ("CSEL W0,W1,W2,EQ", UNSUPPORTED, "CSEL", "the instruction `CSEL` is not supported"),
+        ("CCMP W0,#1,#0,EQ", UNSUPPORTED, "CCMP", "the instruction `CCMP` is not supported"),
+        ("CSEL W0,W1,W2,VS", UNSUPPORTED, "VS", "the condition `VS` is not supported"),
+        ("CSEL W0,W1,X2,EQ", SYNTAX, "X2", "different widths"),
         ("LDADDB W0,W1,[X10]", UNSUPPORTED, "LDADDB", "is not supported"),
         ("STADDA W0,[X10]", UNSUPPORTED, "STADDA", "is not supported"),
         ("DMB NSH", UNSUPPORTED, "NSH", "the option `NSH`"),

@@ -113,6 +113,15 @@ impl<'a> Lowering<'a> {
                     Fence::Instruction => FenceKinds::INSTRUCTION,
                 }));
             }
+            Statement::Select { reg, cond, then, otherwise } => {
+                let (then, otherwise) = (self.value(then), self.value(otherwise));
+                let cond = Expr::Var(self.register(cond));
+                let expr = Expr::Select(Box::new(cond), Box::new(then), Box::new(otherwise));
+                let reg = self.register(reg);
+                let label = Label::from_index(self.program.labels.len() - 1);
+                self.program.selections.insert(label);
+                self.code.op(Op::Assign { reg, expr });
+            }
             Statement::BranchIfZero { reg, skipped } => {
                 let last = self.targets.len() - 1;
                 let target = self.targets[(at + 1 + skipped).min(last)];

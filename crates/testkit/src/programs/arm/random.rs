@@ -93,7 +93,7 @@ impl Generator<'_> {
         self.access_at(at, 1);
     }
 
-    /// Adds a fence, a branch or nothing.
+    /// Adds a fence, a branch, a selection or nothing.
     fn order_statement(&mut self) {
         match self.random.below(100) {
             0..8 => self.statements.push(Statement::Fence(Fence::Full)),
@@ -108,6 +108,13 @@ impl Generator<'_> {
                 }
             }
             36..42 => self.statements.push(Statement::Fence(Fence::Instruction)),
+            42..60 if !self.loaded.is_empty() => {
+                let cond = self.loaded_register();
+                let (then, otherwise) = (self.value(), self.value());
+                let reg = self.new_register();
+                self.statements.push(Statement::Select { reg, cond, then, otherwise });
+                self.loaded.push(reg);
+            }
             _ => {}
         }
     }
@@ -306,5 +313,12 @@ fn simpler(statement: &Statement) -> Vec<Statement> {
             fix_value(expected);
         }
     });
+    for first in [true, false] {
+        add(&|statement| {
+            if let Statement::Select { then, otherwise, .. } = statement {
+                fix_value(if first { then } else { otherwise });
+            }
+        });
+    }
     found
 }

@@ -70,6 +70,9 @@ impl fmt::Display for Statement {
                 let name = FENCES.iter().find(|(other, _)| other == fence);
                 f.write_str(name.map_or("", |(_, name)| name))
             }
+            Statement::Select { reg, cond, then, otherwise } => {
+                write!(f, "csel r{reg} r{cond} {then} {otherwise}")
+            }
             Statement::BranchIfZero { reg, skipped } => write!(f, "cbz r{reg} {skipped}"),
         }
     }
@@ -133,6 +136,12 @@ fn parse_statement(text: &str) -> Result<Statement, String> {
             at: address(at)?,
             value: operand(value)?,
             release: name == "stlxr",
+        }),
+        ["csel", reg, cond, then, otherwise] => Ok(Statement::Select {
+            reg: register(reg)?,
+            cond: register(cond)?,
+            then: operand(then)?,
+            otherwise: operand(otherwise)?,
         }),
         ["cbz", reg, skipped] => Ok(Statement::BranchIfZero {
             reg: register(reg)?,

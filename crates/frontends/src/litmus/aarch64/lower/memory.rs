@@ -46,6 +46,7 @@ impl Lowerer<'_> {
             | Operation::Fence(_)
             | Operation::Move { .. }
             | Operation::Arithmetic { .. }
+            | Operation::Select { .. }
             | Operation::Jump { .. }
             | Operation::Return => Ok(()),
         }

@@ -106,7 +106,15 @@ impl Lowerer<'_> {
     pub(super) fn write(&mut self, register: Register, value: Expr<Reg>) {
         let Some(number) = register.number else { return };
         let reg = self.asm.register(&full_name(number));
-        let is_half = !register.is_wide && self.classes.get(&number) == Some(&RegisterClass::Wide);
-        self.asm.assign(reg, if is_half { zero_extended(value) } else { value });
+        let value = self.written(register, value);
+        self.asm.assign(reg, value);
+    }
+
+    /// Returns the value of the whole register after a write of this value, which is a signed number
+    /// of the register's width.
+    pub(super) fn written(&self, register: Register, value: Expr<Reg>) -> Expr<Reg> {
+        let class = register.number.and_then(|number| self.classes.get(&number));
+        let is_half = !register.is_wide && class == Some(&RegisterClass::Wide);
+        if is_half { zero_extended(value) } else { value }
     }
 }
