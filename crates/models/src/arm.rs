@@ -17,6 +17,7 @@
 //! - `order`: which reads and writes may be performed.
 //! - `guess`: guesses about comparisons.
 //! - `perform`: performing reads and writes.
+//! - `redundant`: pending writes that have no effect.
 //! - `settle`: what happens as soon as possible, without a step of its own.
 //! - `commute`: which of them may be performed at once, without loss of behaviour.
 
@@ -26,6 +27,7 @@ mod fetch;
 mod guess;
 mod order;
 mod perform;
+mod redundant;
 mod settle;
 
 use crate::bits::{Field, Reader, Writer};
@@ -106,6 +108,22 @@ impl Arm {
         let is_unknown = |fact: &&Facts| fact.reads && fact.location.is_none();
         facts.len() >= self.bound() as usize
             || facts.iter().filter(is_unknown).count() >= MAX_UNKNOWN_READS
+    }
+
+    /// Completes a step of a window: does what happens as soon as possible. Returns false if a guess
+    /// is wrong.
+    fn settle(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<bool, StepFailure> {
+        let is_consistent = retire::retire_ready_entries(self, shape, state, t, recorder)?;
+        if is_consistent {
+            self.remove_redundant_writes(shape, state, t);
+        }
+        Ok(is_consistent)
     }
 
     /// Returns whether an entry with a faulting address may report the fault.
@@ -212,6 +230,17 @@ impl MemoryModel for Arm {
         pc: Pc,
     ) -> Option<Loc> {
         state.pending[t.index()].awaited_location(shape, t, pc)
+    }
+
+    fn blocks_later_loads(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        loc: Loc,
+    ) -> bool {
+        self.mutated.is(Mutation::GuessesTooLate)
+            || self.blocks_later_reads(shape, &state.pending[t.index()], t, loc)
     }
 
     fn alternatives(
@@ -323,7 +352,7 @@ impl MemoryModel for Arm {
                 None => EventKind::Defer,
             })
         });
-        let is_consistent = retire::retire_ready_entries(self, shape, state, t, recorder)?;
+        let is_consistent = self.settle(shape, state, t, recorder)?;
         debug_assert!(is_consistent, "fetching a statement produces no value");
         Ok(IssueResult::Done)
     }
@@ -364,7 +393,7 @@ impl MemoryModel for Arm {
             let fails = step & GUESS_FAILURE != 0;
             let note = if fails { Note::WritesNothing } else { Note::Succeeds };
             state.pending[t.index()].add_note(entry, note);
-            return retire::retire_ready_entries(self, shape, state, t, recorder);
+            return self.settle(shape, state, t, recorder);
         }
         let (entry, guesses) = split(step);
         let window = &state.pending[t.index()];
@@ -381,7 +410,7 @@ impl MemoryModel for Arm {
             self.perform_write(shape, state, t, &facts, entry, recorder)
         }
         .map_err(failure)?;
-        retire::retire_ready_entries(self, shape, state, t, recorder)
+        self.settle(shape, state, t, recorder)
     }
 
     fn internal_commutes(

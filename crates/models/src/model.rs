@@ -141,6 +141,18 @@ pub trait MemoryModel: Sync {
         None
     }
 
+    /// Returns whether no load of the location that the thread fetches later can be performed before
+    /// an internal step of the thread. `false` is always sound.
+    fn blocks_later_loads(
+        &self,
+        _: &Shape<'_>,
+        _: &State<Self::Pending>,
+        _: ThreadId,
+        _: Loc,
+    ) -> bool {
+        false
+    }
+
     /// Clears a register that is never read again.
     fn clear_register(
         &self,

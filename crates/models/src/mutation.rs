@@ -43,6 +43,13 @@ pub enum Mutation {
     AcquireIgnored,
     /// ARM: a write does not wait for the addresses of earlier accesses.
     WritesIgnoreAddresses,
+    /// ARM: a plain store that repeats a pending one is removed although other threads may write
+    /// in between.
+    RedundantWritesIgnoreOthers,
+    /// ARM: a repeated write is removed although it must wait for more than the first one.
+    RedundantWritesIgnoreOrder,
+    /// ARM: a guess waits although a load behind it can be performed.
+    GuessesTooLate,
     /// Abstract: a store committed from a set never stays pending.
     CommittedNeverStays,
     /// Abstract: a store committed from a set always stays pending.

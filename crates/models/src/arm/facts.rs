@@ -201,6 +201,12 @@ pub(super) fn may_fail(update: &Update) -> bool {
     }
 }
 
+/// Returns whether an entry is an update that may write nothing.
+pub(super) fn is_comparison(shape: &Shape<'_>, t: ThreadId, fact: &Facts) -> bool {
+    let Op::Update { update, .. } = &shape.stmt(t, fact.pc).op else { return false };
+    may_fail(update)
+}
+
 /// The barriers of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Barrier {

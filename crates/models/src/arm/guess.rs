@@ -4,7 +4,7 @@ use super::Arm;
 use super::facts::{self, Facts};
 use crate::shape::Shape;
 use crate::window::{Note, Window};
-use fencepost_ir::{Acquire, Op, ThreadId};
+use fencepost_ir::{Acquire, ThreadId};
 
 impl Arm {
     /// Returns whether it matters now that an update whose read is pending writes nothing: a later
@@ -17,7 +17,7 @@ impl Arm {
         entry: usize,
     ) -> bool {
         let fact = &facts[entry];
-        is_comparison(shape, t, fact)
+        facts::is_comparison(shape, t, fact)
             && fact.writes
             && facts[entry + 1..].iter().any(|later| {
                 later.is_store_fence
@@ -36,7 +36,7 @@ impl Arm {
         entry: usize,
     ) -> bool {
         let fact = &facts[entry];
-        if !is_comparison(shape, t, fact)
+        if !facts::is_comparison(shape, t, fact)
             || fact.order.acquire != Acquire::None
             || window.notes(entry).any(|note| !matches!(note, Note::NotAt(_)))
         {
@@ -48,10 +48,4 @@ impl Arm {
         };
         window.is_used(entry) || (entry + 1..facts.len()).any(is_read_at)
     }
-}
-
-/// Returns whether an entry is an update that may write nothing.
-fn is_comparison(shape: &Shape<'_>, t: ThreadId, fact: &Facts) -> bool {
-    let Op::Update { update, .. } = &shape.stmt(t, fact.pc).op else { return false };
-    facts::may_fail(update)
 }

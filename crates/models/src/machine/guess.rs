@@ -1,14 +1,19 @@
 //! Guesses: a thread continues after a branch whose condition is unknown.
 //!
 //! A guess only lets later loads be performed early. Everything else waits until the guess is
-//! resolved, and then the thread can do the same without a guess. This gives two reductions, which
-//! preserve verdicts and outcomes. In both, the thread waits until the condition is known:
+//! resolved, and then the thread can do the same without a guess. This gives three reductions, which
+//! preserve verdicts and outcomes. In all of them, the thread waits until the condition is known, or
+//! until a guess is useful:
 //!
 //! - *No early load.* A guess is useless if no load behind it can be performed before it is
 //!   resolved. Such a load must be reachable without passing a full fence, an `atomic` block, an
 //!   allocation, a fence that orders it with earlier loads, or a store-load fence behind a store
 //!   that waits for the guess. It must be to another location than the accesses that the branch
 //!   waits for, because accesses to the same location stay in order.
+//! - *Late guesses.* A guess waits as long as each such load would have to wait for an access that
+//!   is already pending ([`MemoryModel::blocks_later_loads`]). Nothing behind the guess is performed
+//!   before this access, so the thread loses nothing if it guesses after it. Without this rule, a
+//!   thread that runs in a loop guesses its way through any number of iterations.
 //! - *Failed spin iterations.* A thread that has guessed does not complete a failed spin iteration,
 //!   neither by a further guess nor by a known condition. The run without the iteration has the
 //!   same effects, because a failed iteration changes no location and no register that is read
@@ -56,11 +61,11 @@ impl UsefulGuesses {
         }
     }
 
-    /// Returns whether a guess is useful: control continues from `pc` at `target`, and the branch
-    /// waits for accesses to `awaited`, or to several locations.
-    fn is_useful(&self, t: ThreadId, pc: Pc, target: Pc, awaited: Option<Loc>) -> bool {
+    /// Returns whether a guess is useful: control continues from `pc` at `target`, and loads of the
+    /// locations with `must_wait` are not performed early.
+    fn is_useful(&self, t: ThreadId, pc: Pc, target: Pc, must_wait: impl Fn(Loc) -> bool) -> bool {
         !is_failed_iteration(&self.waiting, t, pc, target)
-            && self.threads[t.index()].exist(target, awaited)
+            && self.threads[t.index()].at(target).any(|loc| !must_wait(loc))
     }
 }
 
@@ -132,14 +137,13 @@ impl EarlyLoads {
         changed
     }
 
-    /// Returns whether a load behind `pc` may be performed early, other than a load of `awaited`.
-    fn exist(&self, pc: Pc, awaited: Option<Loc>) -> bool {
+    /// Returns the locations of the loads behind `pc` that may be performed early.
+    fn at(&self, pc: Pc) -> impl Iterator<Item = Loc> {
         let words = self.sets[self.set(pc, false)].iter().enumerate();
-        let mut others = words.map(|(at, word)| match awaited {
-            Some(loc) if loc.index() / 64 == at => word & !(1u64 << (loc.index() % 64)),
-            Some(_) | None => *word,
-        });
-        others.any(|word| word != 0)
+        words.flat_map(|(at, word)| {
+            let bits = (0..64).filter(move |bit| word >> bit & 1 != 0);
+            bits.map(move |bit| Loc::from_index(64 * at + bit))
+        })
     }
 }
 
@@ -262,7 +266,10 @@ impl<M: MemoryModel> Machine<'_, M> {
         };
         if self.reductions.useful_guesses {
             let awaited = self.model.awaited_location(&self.shape, state, t, pc);
-            if !guesses.is_useful(t, pc, target, awaited) {
+            let must_wait = |loc: Loc| {
+                awaited == Some(loc) || self.model.blocks_later_loads(&self.shape, state, t, loc)
+            };
+            if !guesses.is_useful(t, pc, target, must_wait) {
                 return Ok((IssueResult::Blocked, pc));
             }
         }
