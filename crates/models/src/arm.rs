@@ -420,7 +420,17 @@ impl MemoryModel for Arm {
         t: ThreadId,
         step: u32,
     ) -> bool {
-        step & GUESSES == 0 && self.step_commutes(shape, state, t, split(step).0)
+        let facts = facts::facts(shape, t, &state.pending[t.index()]);
+        step & GUESSES == 0 && self.step_commutes(shape, state, t, &facts, split(step).0)
+    }
+
+    fn prompt_step(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+    ) -> Option<u32> {
+        self.commuting_entry(shape, state, t).map(|entry| entry as u32)
     }
 
     fn racing_locations(

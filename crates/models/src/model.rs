@@ -364,6 +364,17 @@ pub trait MemoryModel: Sync {
         false
     }
 
+    /// Returns an internal step that commutes ([`Self::internal_commutes`]) and that the thread takes
+    /// together with the step before it. `None` is always sound.
+    fn prompt_step(
+        &self,
+        _: &Shape<'_>,
+        _: &State<Self::Pending>,
+        _: ThreadId,
+    ) -> Option<u32> {
+        None
+    }
+
     /// Appends the locations that a step of the thread may access now in memory. A missing location
     /// is always sound.
     fn racing_locations(

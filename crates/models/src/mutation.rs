@@ -48,6 +48,8 @@ pub enum Mutation {
     RedundantWritesIgnoreOthers,
     /// ARM: a repeated write is removed although it must wait for more than the first one.
     RedundantWritesIgnoreOrder,
+    /// ARM: a load is performed promptly although other threads may store to its location.
+    PromptReadsDisturbed,
     /// ARM: a guess waits although a load behind it can be performed.
     GuessesTooLate,
     /// Abstract: a store committed from a set never stays pending.
