@@ -111,6 +111,12 @@ const CLASSICS: &[(&str, &str, &str, bool)] = &[
         true,
     ),
     (
+        "MP+dmb+ctrl-ctrl",
+        "str x 1; dmb; str y 1 | ldr r0 y; cbz r0 0; cbz r0 0; ldr r1 x",
+        "p1.r0=1 p1.r1=0",
+        true,
+    ),
+    (
         "MP+dmb+ctrl-isb",
         "str x 1; dmb; str y 1 | ldr r0 y; cbz r0 0; isb; ldr r1 x",
         "p1.r0=1 p1.r1=0",
@@ -407,6 +413,7 @@ fn every_mutation_of_arm_is_detected() {
         Mutation::RedundantWritesIgnoreOthers,
         Mutation::RedundantWritesIgnoreOrder,
         Mutation::GuessesTooLate,
+        Mutation::RepeatedGuessesDiffer,
         Mutation::PromptReadsDisturbed,
     ] {
         assert!(is_detected(Mutated::with(mutation)), "{mutation:?} is not detected");

@@ -238,9 +238,10 @@ impl MemoryModel for Arm {
         state: &State<Vec<Window>>,
         t: ThreadId,
         loc: Loc,
+        acquire: bool,
     ) -> bool {
         self.mutated.is(Mutation::GuessesTooLate)
-            || self.blocks_later_reads(shape, &state.pending[t.index()], t, loc)
+            || self.blocks_later_reads(shape, &state.pending[t.index()], t, loc, acquire)
     }
 
     fn alternatives(
@@ -329,12 +330,19 @@ impl MemoryModel for Arm {
                 return Ok(IssueResult::Done);
             }
         }
+        let is_guess = matches!(stmt.op, Op::Branch { .. } | Op::Assume(_));
+        let registers = &mut state.registers[shape.thread(t).registers..];
+        if is_guess && let Some(earlier) = self.repeated_guess(shape, t, window, pc, registers) {
+            if earlier != (alternative == 0) {
+                return Ok(IssueResult::Blocked);
+            }
+            recorder.record_with(|| event(EventKind::Guess(earlier)));
+            return Ok(IssueResult::Done);
+        }
         if self.is_full(&facts) {
             return Ok(IssueResult::BoundReached);
         }
-        let registers = &mut state.registers[shape.thread(t).registers..];
         let entry = window.push(shape, t, pc, registers);
-        let is_guess = matches!(stmt.op, Op::Branch { .. } | Op::Assume(_));
         if is_guess {
             window.set_mark(entry, Mark::Guess(alternative == 0));
         }

@@ -169,12 +169,10 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             | Property::Progress => None,
         };
         let properties = problem.properties.iter().enumerate();
-        let speculation = model.speculation();
-        let shape = Shape::new(problem, speculation.is_some());
+        let shape = Shape::new(problem, model.speculation().is_some());
         let fuse = reductions.fuse && !shape.requires_control_points;
         Machine {
-            guesses: speculation
-                .map(|bypass| UsefulGuesses::new(&shape, bypass, model.updates_load_early(), true)),
+            guesses: UsefulGuesses::new(&shape, &model, true),
             shape,
             model,
             reductions: Reductions { fuse, ..reductions },

@@ -50,6 +50,8 @@ pub enum Mutation {
     RedundantWritesIgnoreOrder,
     /// ARM: a load is performed promptly although other threads may store to its location.
     PromptReadsDisturbed,
+    /// ARM: a repeated guess has the other direction.
+    RepeatedGuessesDiffer,
     /// ARM: a guess waits although a load behind it can be performed.
     GuessesTooLate,
     /// Abstract: a store committed from a set never stays pending.

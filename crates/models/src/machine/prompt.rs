@@ -35,7 +35,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         recorder: &mut dyn EventRecorder,
     ) -> Result<Option<StepResult>, StepFailure> {
         let Some(step) = self.model.prompt_step(&self.shape, state, t) else { return Ok(None) };
-        let is_visible = self.shape.checks_mutual_exclusion || !self.shape.control_points.is_empty();
+        let is_visible =
+            self.shape.checks_mutual_exclusion || !self.shape.control_points.is_empty();
         if is_visible && self.model.is_speculating(&self.shape, &state.pending, t) {
             return Ok(None);
         }
