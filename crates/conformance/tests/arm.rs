@@ -112,7 +112,7 @@ const CLASSICS: &[(&str, &str, &str, bool)] = &[
     ),
     (
         "MP+dmb+ctrl-ctrl",
-        "str x 1; dmb; str y 1 | ldr r0 y; cbz r0 0; cbz r0 0; ldr r1 x",
+        "str x 1; dmb; str y 1 | ldr r0 y; cbz r0 1; ldr r2 z; cbz r0 1; ldr r1 x",
         "p1.r0=1 p1.r1=0",
         true,
     ),
