@@ -111,6 +111,12 @@ const CLASSICS: &[(&str, &str, &str, bool)] = &[
         true,
     ),
     (
+        "MP+dmb+ctrl-ctrl",
+        "str x 1; dmb; str y 1 | ldr r0 y; cbz r0 1; ldr r2 z; cbz r0 1; ldr r1 x",
+        "p1.r0=1 p1.r1=0",
+        true,
+    ),
+    (
         "MP+dmb+ctrl-isb",
         "str x 1; dmb; str y 1 | ldr r0 y; cbz r0 0; isb; ldr r1 x",
         "p1.r0=1 p1.r1=0",
@@ -325,6 +331,27 @@ const CLASSICS: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
+        // The second store is not redundant: another thread may write in between.
+        "CoWWW",
+        "str x 1; str x 1 | ldr r0 x; str x 2; ldr r1 x",
+        "p1.r0=1 p1.r1=1",
+        true,
+    ),
+    (
+        // The release store is not redundant: it waits for the load.
+        "LB+repeated-stlr+dmb",
+        "str x 1; ldr r0 y; stlr x 1; str x 2 | ldr r0 x; dmb; str y 1",
+        "p0.r0=1 p1.r0=2",
+        false,
+    ),
+    (
+        // The second swap is not redundant: it waits for the branch.
+        "S+swp-ctrl-swp+dmb",
+        "swp r0 x 1; ldr r1 y; cbz r1 0; swp r2 x 1 | str x 2; dmb; str y 1",
+        "p0.r0=0 p0.r1=1 p0.r2=1 x=2",
+        false,
+    ),
+    (
         "MP+dmb+failed-cas-addr",
         "str x 1; dmb; str y 1 | cas r0 y 0 2; ldr r1 x+r0",
         "p1.r0=1 p1.r1=0",
@@ -507,6 +534,11 @@ fn every_mutation_of_arm_is_detected() {
         Mutation::SelectionsWait,
         Mutation::WrongSelectionsKept,
         Mutation::PresumedValuesCertain,
+        Mutation::RedundantWritesIgnoreOthers,
+        Mutation::RedundantWritesIgnoreOrder,
+        Mutation::GuessesTooLate,
+        Mutation::RepeatedGuessesDiffer,
+        Mutation::PromptReadsDisturbed,
     ] {
         assert!(is_detected(Mutated::with(mutation)), "{mutation:?} is not detected");
     }

@@ -157,7 +157,9 @@ impl Graph {
             }
             EventKind::AtomicBegin => self.block[t] = Some(self.node_of(annotated, step)),
             EventKind::AtomicEnd => self.block[t] = None,
-            EventKind::Fetch { .. } | EventKind::CommitAndKeep { .. } => {
+            EventKind::Fetch { .. }
+            | EventKind::CommitAndKeep { .. }
+            | EventKind::Repeat { .. } => {
                 unreachable!("only runs of exact store-buffer models have a happens-before graph")
             }
             EventKind::Free(_)

@@ -18,6 +18,7 @@
 //! - `order`: which reads and writes may be performed.
 //! - `guess`: guesses about comparisons and selections.
 //! - `perform`: performing reads and writes.
+//! - `redundant`: pending writes that have no effect.
 //! - `settle`: what happens as soon as possible, without a step of its own.
 //! - `commute`: which of them may be performed at once, without loss of behaviour.
 
@@ -28,6 +29,7 @@ mod fetch;
 mod guess;
 mod order;
 mod perform;
+mod redundant;
 mod settle;
 
 use crate::bits::{Field, Reader, Writer};
@@ -114,6 +116,22 @@ impl Arm {
             || facts.iter().filter(is_unknown).count() >= MAX_UNKNOWN_READS
     }
 
+    /// Completes a step of a window: does what happens as soon as possible. Returns false if a guess
+    /// is wrong.
+    fn settle(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<bool, StepFailure> {
+        let is_consistent = retire::retire_ready_entries(self, shape, state, t, recorder)?;
+        if is_consistent {
+            self.remove_redundant_writes(shape, state, t, recorder);
+        }
+        Ok(is_consistent)
+    }
+
     /// Returns whether an entry with a faulting address may report the fault.
     fn may_fault(&self, shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize) -> bool {
         !self.is_speculative(shape, t, window, entry)
@@ -132,7 +150,7 @@ impl Arm {
         let window = &state.pending[t.index()];
         let fact = &facts[entry];
         if fact.reads {
-            if self.may_guess_failure(shape, t, window, facts, entry) {
+            if self.may_guess_failure(shape, t, facts, entry) {
                 found(GUESS_FAILURE | entry as u32);
             }
             if self.may_guess_success(shape, t, window, facts, entry) {
@@ -224,6 +242,18 @@ impl MemoryModel for Arm {
         pc: Pc,
     ) -> Option<Loc> {
         state.pending[t.index()].awaited_location(shape, t, pc)
+    }
+
+    fn blocks_later_loads(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        loc: Loc,
+        acquire: bool,
+    ) -> bool {
+        self.mutated.is(Mutation::GuessesTooLate)
+            || self.blocks_later_reads(shape, &state.pending[t.index()], t, loc, acquire)
     }
 
     fn alternatives(
@@ -320,12 +350,20 @@ impl MemoryModel for Arm {
                 return Ok(IssueResult::Blocked);
             }
         }
+        let is_guess = matches!(stmt.op, Op::Branch { .. } | Op::Assume(_));
+        let registers = &mut state.registers[shape.thread(t).registers..];
+        if is_guess && let Some(earlier) = self.repeated_guess(shape, t, window, pc, registers) {
+            if earlier != (alternative == 0) {
+                return Ok(IssueResult::Blocked);
+            }
+            // It is resolved together with the earlier guess.
+            recorder.record_with(|| event(EventKind::Test(earlier)));
+            return Ok(IssueResult::Done);
+        }
         if self.is_full(&facts) {
             return Ok(IssueResult::BoundReached);
         }
-        let registers = &mut state.registers[shape.thread(t).registers..];
         let entry = window.push(shape, t, pc, registers);
-        let is_guess = matches!(stmt.op, Op::Branch { .. } | Op::Assume(_));
         if is_guess {
             window.set_mark(entry, Mark::Guess(alternative == 0));
         }
@@ -343,7 +381,7 @@ impl MemoryModel for Arm {
                 None => EventKind::Defer,
             })
         });
-        let is_consistent = retire::retire_ready_entries(self, shape, state, t, recorder)?;
+        let is_consistent = self.settle(shape, state, t, recorder)?;
         debug_assert!(is_consistent, "fetching a statement produces no value");
         Ok(IssueResult::Done)
     }
@@ -393,7 +431,7 @@ impl MemoryModel for Arm {
                 (false, false) => Note::Succeeds,
             };
             window.add_note(entry, note);
-            return retire::retire_ready_entries(self, shape, state, t, recorder);
+            return self.settle(shape, state, t, recorder);
         }
         let (entry, guesses) = split(step);
         let window = &state.pending[t.index()];
@@ -410,7 +448,7 @@ impl MemoryModel for Arm {
             self.perform_write(shape, state, t, &facts, entry, recorder)
         }
         .map_err(failure)?;
-        retire::retire_ready_entries(self, shape, state, t, recorder)
+        self.settle(shape, state, t, recorder)
     }
 
     fn internal_commutes(
@@ -420,7 +458,17 @@ impl MemoryModel for Arm {
         t: ThreadId,
         step: u32,
     ) -> bool {
-        step & GUESSES == 0 && self.step_commutes(shape, state, t, split(step).0)
+        let facts = facts::facts(shape, t, &state.pending[t.index()]);
+        step & GUESSES == 0 && self.step_commutes(shape, state, t, &facts, split(step).0)
+    }
+
+    fn prompt_step(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+    ) -> Option<u32> {
+        self.commuting_entry(shape, state, t).map(|entry| entry as u32)
     }
 
     fn racing_locations(

@@ -65,6 +65,16 @@ pub enum EventKind {
         /// The value written.
         value: Value,
     },
+    /// A pending store repeats an earlier pending store of the same value to the same location. It
+    /// becomes visible together with that store.
+    Repeat {
+        /// The location.
+        loc: Loc,
+        /// The value.
+        value: Value,
+        /// The number of accesses that are pending before the earlier store.
+        earlier: u32,
+    },
     /// An update reads and, unless a compare-and-swap fails, writes.
     Update {
         /// The location.

@@ -14,6 +14,7 @@
 //! - [`hang`]: threads that wait forever.
 //! - `late_issue`: steps in which accesses become pending as late as possible; `late_end`: where such
 //!   a step ends; `at_once`: partial-order reduction with such steps.
+//! - `prompt`: internal steps that are taken together with the step before them.
 //! - `race`: partial-order reduction with races.
 //! - `run`: execution of statements.
 //! - `section`: read-side sections and grace periods.
@@ -28,6 +29,7 @@ mod late_end;
 mod late_issue;
 pub mod ordered;
 mod packed;
+mod prompt;
 mod race;
 mod run;
 mod section;
@@ -167,12 +169,10 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             | Property::Progress => None,
         };
         let properties = problem.properties.iter().enumerate();
-        let speculation = model.speculation();
-        let shape = Shape::new(problem, speculation.is_some());
+        let shape = Shape::new(problem, model.speculation().is_some());
         let fuse = reductions.fuse && !shape.requires_control_points;
         Machine {
-            guesses: speculation
-                .map(|bypass| UsefulGuesses::new(&shape, bypass, model.updates_load_early(), true)),
+            guesses: UsefulGuesses::new(&shape, &model, true),
             shape,
             model,
             reductions: Reductions { fuse, ..reductions },
@@ -214,7 +214,9 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             return Ok(false);
         }
         for t in self.shape.program().thread_ids() {
-            self.finish_step(state, t, recorder).map_err(|failure| (Some(t), failure))?;
+            let finished = self.finish_step(state, t, recorder);
+            let result = finished.map_err(|failure| (Some(t), failure))?;
+            debug_assert_eq!(result, StepResult::Taken, "a thread does not guess at its start");
         }
         Ok(true)
     }
@@ -308,8 +310,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         if !self.model.perform_internal_step(&self.shape, state, t, which, recorder)? {
             return Ok(StepResult::Blocked);
         }
-        self.finish_step(state, t, recorder)?;
-        Ok(StepResult::Taken)
+        self.finish_step(state, t, recorder)
     }
 
     /// Returns whether the thread is inside a critical section. A thread that only guesses that it

@@ -141,6 +141,20 @@ pub trait MemoryModel: Sync {
         None
     }
 
+    /// Returns whether no load of the location, with or without acquire order, that the thread
+    /// fetches later can be performed before an internal step of the thread, except by taking the
+    /// value of a store that it fetches later. `false` is always sound.
+    fn blocks_later_loads(
+        &self,
+        _: &Shape<'_>,
+        _: &State<Self::Pending>,
+        _: ThreadId,
+        _: Loc,
+        _acquire: bool,
+    ) -> bool {
+        false
+    }
+
     /// Clears a register that is never read again.
     fn clear_register(
         &self,
@@ -350,6 +364,12 @@ pub trait MemoryModel: Sync {
         _: u32,
     ) -> bool {
         false
+    }
+
+    /// Returns an internal step that commutes ([`Self::internal_commutes`]) and that the thread takes
+    /// together with the step before it. `None` is always sound.
+    fn prompt_step(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId) -> Option<u32> {
+        None
     }
 
     /// Appends the locations that a step of the thread may access now in memory. A missing location

@@ -49,6 +49,17 @@ pub enum Mutation {
     WrongSelectionsKept,
     /// ARM: a read that takes a presumed value knows it.
     PresumedValuesCertain,
+    /// ARM: a plain store that repeats a pending one is removed although other threads may write
+    /// in between.
+    RedundantWritesIgnoreOthers,
+    /// ARM: a repeated write is removed although it must wait for more than the first one.
+    RedundantWritesIgnoreOrder,
+    /// ARM: a load is performed promptly although other threads may store to its location.
+    PromptReadsDisturbed,
+    /// ARM: a repeated guess has the other direction.
+    RepeatedGuessesDiffer,
+    /// ARM: a guess waits although a load behind it can be performed.
+    GuessesTooLate,
     /// Abstract: a store committed from a set never stays pending.
     CommittedNeverStays,
     /// Abstract: a store committed from a set always stays pending.

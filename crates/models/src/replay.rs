@@ -424,6 +424,10 @@ impl Annotator {
                     self.set_writer(event.thread, event.label, loc);
                 }
             }
+            EventKind::Repeat { .. } => {
+                let at = self.window_position(&event);
+                self.remove_pending(t, at);
+            }
             EventKind::New(reference) => self.clear_writers(shape, event, reference),
             EventKind::Fence(_)
             | EventKind::Drain(_)

@@ -342,6 +342,23 @@ impl Window {
         !may_fault || mutated.is(Mutation::UnusedLoadsDoNotFault)
     }
 
+    /// Returns the operand that a statement which is added now captures for a register.
+    fn next_operand(&self, reg: Reg, registers: &[Value]) -> Operand {
+        match self.producers[reg.index()] {
+            0 => Operand::Value(registers[reg.index()]),
+            producer => Operand::ProducedBy(producer - 1),
+        }
+    }
+
+    /// Returns the operands that a statement with these uses captures if it is added now.
+    pub(crate) fn next_operands(
+        &self,
+        uses: &[Reg],
+        registers: &[Value],
+    ) -> impl Iterator<Item = Operand> {
+        uses.iter().map(|reg| self.next_operand(*reg, registers))
+    }
+
     /// Adds a statement: captures its operands and makes it the producer of its target. Returns its
     /// position.
     pub(crate) fn push(
@@ -352,10 +369,7 @@ impl Window {
         registers: &mut [Value],
     ) -> usize {
         for reg in &shape.thread(t).uses[pc.index()] {
-            self.operands.push(match self.producers[reg.index()] {
-                0 => Operand::Value(registers[reg.index()]),
-                producer => Operand::ProducedBy(producer - 1),
-            });
+            self.operands.push(self.next_operand(*reg, registers));
         }
         let entry = self.pcs.len();
         self.pcs.push(pc);

@@ -353,7 +353,8 @@ impl EventRecord {
             | EventKind::Store { loc, value }
             | EventKind::Write { loc, value }
             | EventKind::Commit { loc, value }
-            | EventKind::CommitAndKeep { loc, value } => (Some(loc), Some(value)),
+            | EventKind::CommitAndKeep { loc, value }
+            | EventKind::Repeat { loc, value, .. } => (Some(loc), Some(value)),
             EventKind::Update { loc, old, new } => (Some(loc), Some(new.unwrap_or(old))),
             EventKind::Fetch { loc, value, .. } => (loc, value),
             EventKind::Drain(loc) => (Some(loc), None),
@@ -385,6 +386,7 @@ impl EventRecord {
             | EventKind::Write { .. }
             | EventKind::Commit { .. }
             | EventKind::CommitAndKeep { .. }
+            | EventKind::Repeat { .. }
             | EventKind::Update { .. }
             | EventKind::Fetch { .. }
             | EventKind::Drain(_)

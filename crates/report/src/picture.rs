@@ -417,6 +417,7 @@ fn touched(trace_rows: &TraceRows<'_>) -> Vec<bool> {
             | EventKind::Write { loc, .. }
             | EventKind::Commit { loc, .. }
             | EventKind::CommitAndKeep { loc, .. }
+            | EventKind::Repeat { loc, .. }
             | EventKind::Update { loc, .. }
             | EventKind::Drain(loc) => touch(loc),
             EventKind::Fetch { loc, .. } => loc.into_iter().for_each(&mut touch),

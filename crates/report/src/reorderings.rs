@@ -280,8 +280,11 @@ fn accesses(run: &ReplayedRun) -> (Vec<Access>, Vec<Reordering>) {
             EventKind::Store { loc, value } => {
                 Access { time: NEVER, ..store(Some(loc), Some(value)) }
             }
-            // A forwarded load does not access memory, so no other access conflicts with it.
-            EventKind::Load { source: Source::Forwarded { .. }, .. } => blank,
+            // A forwarded load does not access memory, so no other access conflicts with it. Nor does
+            // a store that repeats another one.
+            EventKind::Load { source: Source::Forwarded { .. }, .. } | EventKind::Repeat { .. } => {
+                blank
+            }
             EventKind::Load { loc, value, source: Source::Memory } => load(Some(loc), Some(value)),
             EventKind::Write { loc, value }
             | EventKind::Commit { loc, value }

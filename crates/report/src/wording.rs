@@ -54,6 +54,7 @@ pub fn kind(program: &Program, event: &Event) -> &'static str {
         EventKind::Write { .. } => "write",
         EventKind::Commit { .. } => "commit",
         EventKind::CommitAndKeep { .. } => "commit-stay",
+        EventKind::Repeat { .. } => "repeat",
         EventKind::Update { .. } => "update",
         EventKind::Fence(_) => "fence",
         EventKind::Drain(_) => "drain",
@@ -90,6 +91,7 @@ pub fn is_numbered(program: &Program, event: &Event) -> bool {
         | EventKind::Write { .. }
         | EventKind::Commit { .. }
         | EventKind::CommitAndKeep { .. }
+        | EventKind::Repeat { .. }
         | EventKind::Update { .. }
         | EventKind::Fence(_)
         | EventKind::Drain(_)
@@ -229,6 +231,9 @@ pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
         EventKind::Commit { loc, value } => format!("commit {}", cell(program, loc, "=", value)),
         EventKind::CommitAndKeep { loc, value } => {
             format!("commit {}, still pending", cell(program, loc, "=", value))
+        }
+        EventKind::Repeat { loc, value, .. } => {
+            format!("repeat pending {}", cell(program, loc, "=", value))
         }
         EventKind::Update { loc, old, new } => {
             let location = program.location(loc);

@@ -95,6 +95,7 @@ impl<'p> Detector<'p> {
             EventKind::Fetch { .. }
             | EventKind::Commit { .. }
             | EventKind::CommitAndKeep { .. }
+            | EventKind::Repeat { .. }
             | EventKind::Drain(_)
             | EventKind::Set { .. }
             | EventKind::Test(_)

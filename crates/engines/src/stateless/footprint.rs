@@ -151,6 +151,7 @@ impl EventRecorder for Footprint {
             | EventKind::Write { .. }
             | EventKind::Commit { .. }
             | EventKind::CommitAndKeep { .. }
+            | EventKind::Repeat { .. }
             | EventKind::Update { .. }
             | EventKind::New(_)
             | EventKind::Free(_)
@@ -275,7 +276,8 @@ impl Footprint {
                 | EventKind::Fetch { .. }
                 | EventKind::Store { .. }
                 | EventKind::Commit { .. }
-                | EventKind::CommitAndKeep { .. } => {}
+                | EventKind::CommitAndKeep { .. }
+                | EventKind::Repeat { .. } => {}
             }
         }
         // A blocked block has no end event.

@@ -48,6 +48,8 @@ pub(super) struct Access {
     pub(super) read: Option<EventIndex>,
     /// The time when it writes, if it writes.
     pub(super) write: Option<EventIndex>,
+    /// For a write that repeats another one: the position of that one. Both take effect together.
+    repeats: Option<usize>,
     /// Whether it reads the pending store of an update or of an exclusive pair.
     pub(super) by_pair: bool,
     /// Whether it is in a critical section.
@@ -111,6 +113,7 @@ pub(super) fn read_threads(
     }
     reader.now = RUN_END;
     run.completion.iter().for_each(|annotated| reader.record_event(annotated));
+    reader.complete_repeated_writes();
     reader.threads
 }
 
@@ -166,6 +169,7 @@ impl<'p> RunReader<'p> {
             loc,
             read: loads.then_some(effect),
             write: stores.then_some(effect),
+            repeats: None,
             by_pair: false,
             critical,
         };
@@ -194,6 +198,14 @@ impl<'p> RunReader<'p> {
                     .earlier_pending
                     .map_or_else(|| self.oldest_pending_to(t, loc), |at| at as usize);
                 self.complete(t, at, access(false, true, Some(loc), now));
+            }
+            EventKind::Repeat { earlier, .. } => {
+                let repeated = self.pending[t][earlier as usize];
+                let at = event.earlier_pending.map_or(0, |at| at as usize);
+                let item = self.pending[t].remove(at);
+                if let Item::Access(access) = &mut self.threads[t][item] {
+                    access.repeats = Some(repeated);
+                }
             }
             EventKind::SectionBegin | EventKind::SectionEnd | EventKind::GracePeriod { .. } => {
                 unreachable!("inference rejects programs with sections and grace periods")
@@ -376,6 +388,22 @@ impl<'p> RunReader<'p> {
         self.pending[t].iter().position(has_location).expect("a committed store was issued")
     }
 
+    /// Sets the times of the writes that repeat others.
+    fn complete_repeated_writes(&mut self) {
+        for items in &mut self.threads {
+            for at in 0..items.len() {
+                // The repeated write is earlier, and its time is known.
+                let Item::Access(Access { repeats: Some(repeated), .. }) = items[at] else {
+                    continue;
+                };
+                let Item::Access(Access { write, .. }) = items[repeated] else { continue };
+                if let Item::Access(access) = &mut items[at] {
+                    access.write = write;
+                }
+            }
+        }
+    }
+
     /// Delays the end of a critical section until all guesses before it are resolved. Other visible
     /// actions wait for them.
     fn delay_speculative_leaves(&mut self) {
@@ -448,6 +476,7 @@ impl<'p> RunReader<'p> {
             | EventKind::Store { .. }
             | EventKind::Write { .. }
             | EventKind::CommitAndKeep { .. }
+            | EventKind::Repeat { .. }
             | EventKind::Update { .. }
             | EventKind::Fence(_)
             | EventKind::Drain(_)

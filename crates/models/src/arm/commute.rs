@@ -6,8 +6,9 @@
 //! followed by its own write holds its location, so it is treated as a write.
 
 use super::Arm;
-use super::facts;
+use super::facts::{self, Facts};
 use crate::model::MemoryModel;
+use crate::mutation::Mutation;
 use crate::shape::Shape;
 use crate::state::State;
 use crate::window::Window;
@@ -21,22 +22,42 @@ impl Arm {
         shape: &Shape<'_>,
         state: &State<Vec<Window>>,
         t: ThreadId,
+        facts: &[Facts],
         entry: usize,
     ) -> bool {
-        let window = &state.pending[t.index()];
-        let facts = facts::facts(shape, t, window);
         let fact = &facts[entry];
         let Some(Ok(loc)) = fact.location else { return false };
-        if fact.reads {
-            let read = self.may_read(shape, state, t, &facts, entry, loc);
-            if !read.is_some_and(|read| read.passes_nothing()) {
-                return false;
-            }
-            if !fact.is_update && !fact.order.exclusive {
-                return window.is_unused_load(shape, t, entry, loc, self.mutated)
-                    || !self.others_may_store(shape, state, t, loc);
-            }
+        if !fact.reads {
+            return !self.others_may_access(shape, state, t, loc);
         }
-        !self.others_may_access(shape, state, t, loc)
+        let is_load = !fact.is_update && !fact.order.exclusive;
+        let window = &state.pending[t.index()];
+        let commutes = if is_load {
+            window.is_unused_load(shape, t, entry, loc, self.mutated)
+                || self.mutated.is(Mutation::PromptReadsDisturbed)
+                || !self.others_may_store(shape, state, t, loc)
+        } else {
+            !self.others_may_access(shape, state, t, loc)
+        };
+        let read = || self.may_read(shape, state, t, facts, entry, loc);
+        commutes && read().is_some_and(|read| read.passes_nothing())
+    }
+
+    /// Returns the oldest entry that can be performed now such that this commutes.
+    pub(super) fn commuting_entry(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+    ) -> Option<usize> {
+        let facts = facts::facts(shape, t, &state.pending[t.index()]);
+        let is_enabled = |entry: usize| {
+            facts[entry].reads || self.may_write(shape, &state.pending, t, &facts, entry)
+        };
+        (0..facts.len()).find(|entry| {
+            facts[*entry].is_pending()
+                && self.step_commutes(shape, state, t, &facts, *entry)
+                && is_enabled(*entry)
+        })
     }
 }

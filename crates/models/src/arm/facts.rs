@@ -247,6 +247,12 @@ pub(super) fn may_fail(update: &Update) -> bool {
     }
 }
 
+/// Returns whether an entry is an update that may write nothing.
+pub(super) fn is_comparison(shape: &Shape<'_>, t: ThreadId, fact: &Facts) -> bool {
+    let Op::Update { update, .. } = &shape.stmt(t, fact.pc).op else { return false };
+    may_fail(update)
+}
+
 /// Returns whether an entry has the mark of a branch whose direction is guessed.
 pub(super) fn is_marked(window: &Window, entry: usize) -> bool {
     matches!(window.mark(entry), Some(Mark::Guess(_)))

@@ -1,14 +1,16 @@
 //! Guesses whether a comparison succeeds, before its read is performed, and which operand is
-//! selected, before the condition is known.
+//! selected, before the condition is known; and repeated guesses of branches.
+//!
+//! A guess that has the same condition and the same operands as an unresolved guess is resolved
+//! together with it, by the same values. So it must have the same direction, and needs no entry.
 
 use super::Arm;
 use super::facts::{self, Facts};
-use super::perform;
 use crate::mutation::Mutation;
 use crate::shape::Shape;
 use crate::window::presumed::selection;
-use crate::window::{Note, Window};
-use fencepost_ir::{Acquire, ThreadId};
+use crate::window::{Mark, Note, Window};
+use fencepost_ir::{Acquire, Expr, Op, Pc, Reg, ThreadId, Value};
 
 impl Arm {
     /// Returns whether it matters now that an update whose read is pending writes nothing: a later
@@ -17,12 +19,11 @@ impl Arm {
         &self,
         shape: &Shape<'_>,
         t: ThreadId,
-        window: &Window,
         facts: &[Facts],
         entry: usize,
     ) -> bool {
         let fact = &facts[entry];
-        perform::is_comparison(shape, t, window, entry)
+        facts::is_comparison(shape, t, fact)
             && fact.writes
             && facts[entry + 1..].iter().any(|later| {
                 later.is_store_fence
@@ -42,7 +43,7 @@ impl Arm {
         entry: usize,
     ) -> bool {
         let fact = &facts[entry];
-        if !perform::is_comparison(shape, t, window, entry)
+        if !facts::is_comparison(shape, t, fact)
             || fact.order.acquire != Acquire::None
             || window.notes(entry).any(|note| !matches!(note, Note::NotAt(_)))
         {
@@ -74,4 +75,35 @@ impl Arm {
             && window.selected(shape, t, entry).is_none()
             && window.presumed_value(shape, t, entry, operand).is_some()
     }
+
+    /// Returns the direction of an unresolved guess with the same condition as the statement at
+    /// `pc`, a branch or assumption, and with the same operands.
+    pub(super) fn repeated_guess(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        pc: Pc,
+        registers: &[Value],
+    ) -> Option<bool> {
+        let condition = condition(&shape.stmt(t, pc).op)?;
+        let uses = &shape.thread(t).uses[pc.index()];
+        let is_same = |entry: &usize| {
+            let earlier = window.pc(*entry);
+            self::condition(&shape.stmt(t, earlier).op) == Some(condition)
+                && shape.thread(t).uses[earlier.index()] == *uses
+                && window
+                    .next_operands(uses, registers)
+                    .eq(window.operands(shape, t, *entry).iter().copied())
+        };
+        let entry = (0..window.len()).find(is_same)?;
+        let Some(Mark::Guess(direction)) = window.mark(entry) else { return None };
+        Some(direction != self.mutated.is(Mutation::RepeatedGuessesDiffer))
+    }
+}
+
+/// Returns the condition of a branch or an assumption.
+fn condition(op: &Op) -> Option<&Expr<Reg>> {
+    let (Op::Branch { cond, .. } | Op::Assume(cond)) = op else { return None };
+    Some(cond)
 }

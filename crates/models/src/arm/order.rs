@@ -129,7 +129,7 @@ impl Arm {
         let is_settled =
             window.notes(entry).any(|note| matches!(note, Note::WritesNothing | Note::At(_)));
         let is_presumed = read.presumed_from.is_some() || !mine.is_ready;
-        let is_comparison = perform::is_comparison(shape, t, window, entry);
+        let is_comparison = facts::is_comparison(shape, t, mine);
         match perform::will_write(shape, t, window, entry, value) {
             _ if is_settled => {}
             _ if window.has(entry, Note::Succeeds) && is_held => return None,
@@ -140,6 +140,30 @@ impl Arm {
             None => (read.may_fail, read.must_fail) = (!is_held, is_held),
         }
         Some(read)
+    }
+
+    /// Returns whether every later read of `loc`, with or without acquire order, must wait for a step
+    /// of this window: the latest access that is known to be at `loc` is a pending read, or a write
+    /// whose value is unknown or not available. That a comparison succeeds can be guessed, but this
+    /// is a step, too. The step is possible without a later read if the result is used.
+    pub(super) fn blocks_later_reads(
+        &self,
+        shape: &Shape<'_>,
+        window: &Window,
+        t: ThreadId,
+        loc: Loc,
+        acquire: bool,
+    ) -> bool {
+        let facts = facts::facts(shape, t, window);
+        let is_at = |fact: &Facts| fact.is_pending() && fact.location == Some(Ok(loc));
+        let Some(latest) = facts.iter().rposition(is_at) else { return false };
+        let fact = &facts[latest];
+        if !fact.writes || acquire && (fact.is_update || fact.order.exclusive) {
+            return true;
+        }
+        let may_guess =
+            fact.reads && facts::is_comparison(shape, t, fact) && !window.is_used(latest);
+        !may_guess && facts::written_value(shape, t, window, fact, latest, loc).is_none()
     }
 
     /// Lets a read pass an earlier access with an unknown address that may be at its location.

@@ -166,7 +166,13 @@ pub(super) fn event(
     }
 }
 
-fn accesses_before(shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize) -> u32 {
+/// Returns the number of incomplete accesses before an entry.
+pub(super) fn accesses_before(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    entry: usize,
+) -> u32 {
     let facts = facts::facts(shape, t, window);
     let has_read = |entry: usize| {
         window.notes(entry).any(|note| matches!(note, Note::ReadDone(_) | Note::Failed(_)))
@@ -214,10 +220,4 @@ pub(super) fn will_write(
     let expected = window.presumed_value(shape, t, entry, expected)?;
     // The write reports a fault.
     Some(expected.map_or(true, |expected| expected == value))
-}
-
-/// Returns whether an entry is an update that may write nothing.
-pub(super) fn is_comparison(shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize) -> bool {
-    let Op::Update { update, .. } = &shape.stmt(t, window.pc(entry)).op else { return false };
-    facts::may_fail(update)
 }

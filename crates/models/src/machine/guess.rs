@@ -1,14 +1,22 @@
 //! Guesses: a thread continues after a branch whose condition is unknown.
 //!
 //! A guess only lets later loads be performed early. Everything else waits until the guess is
-//! resolved, and then the thread can do the same without a guess. This gives two reductions, which
-//! preserve verdicts and outcomes. In both, the thread waits until the condition is known:
+//! resolved, and then the thread can do the same without a guess. This gives three reductions, which
+//! preserve verdicts and outcomes. In all of them, the thread waits until the condition is known, or
+//! until a guess is useful:
 //!
 //! - *No early load.* A guess is useless if no load behind it can be performed before it is
 //!   resolved. Such a load must be reachable without passing a full fence, an `atomic` block, an
 //!   allocation, a fence that orders it with earlier loads, or a store-load fence behind a store
 //!   that waits for the guess. It must be to another location than the accesses that the branch
 //!   waits for, because accesses to the same location stay in order.
+//! - *Late guesses.* A guess waits as long as each load that could be performed first behind it
+//!   would have to wait for an access that is already pending ([`MemoryModel::blocks_later_loads`]).
+//!   With orders, such a load is not behind an acquire load. A load that takes the value of a store
+//!   behind the guess does not count, because it can do so until the guess is resolved; but then an
+//!   acquire load may be performed, so only one without a store before it ends the search for loads.
+//!   The thread loses nothing if it guesses after the pending access. Without this rule, a thread
+//!   that runs in a loop guesses its way through any number of iterations.
 //! - *Failed spin iterations.* A thread that has guessed does not complete a failed spin iteration,
 //!   neither by a further guess nor by a known condition. The run without the iteration has the
 //!   same effects, because a failed iteration changes no location and no register that is read
@@ -24,7 +32,7 @@ use crate::shape::Shape;
 use crate::state::State;
 use crate::table::Bypass;
 use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
-use fencepost_ir::{FenceKinds, Loc, Op, Pc, ThreadId, flow};
+use fencepost_ir::{Acquire, FenceKinds, Loc, Op, Pc, ThreadId, flow};
 use rustc_hash::FxHashSet;
 
 /// The guesses that let a load be performed early.
@@ -34,33 +42,65 @@ pub(super) struct UsefulGuesses {
     all: SpinAssumed,
     /// The spin loops whose failed iterations are never guessed.
     waiting: SpinAssumed,
+    /// By thread: the loads that may be performed early.
     threads: Vec<EarlyLoads>,
+    /// By thread: the loads that may be the first ones to be performed early, without and with
+    /// acquire order.
+    first: [Vec<EarlyLoads>; 2],
+}
+
+/// What decides which loads may be performed early.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    bypass: Bypass,
+    /// Whether the load of an update may be performed early.
+    updates: bool,
+    /// Whether accesses have orders, so that fences which implement orders are ignored.
+    ordered: bool,
+    /// If set, loads behind an acquire load are not contained, and only loads with or without
+    /// acquire order are.
+    first: Option<bool>,
 }
 
 impl UsefulGuesses {
-    /// Computes the useful guesses of a program under a bypass table. Failed spin iterations may
-    /// change registers in outcomes only if `outcomes` is not set.
-    pub(super) fn new(
-        shape: &Shape<'_>,
-        bypass: Bypass,
-        updates_load_early: bool,
-        outcomes: bool,
-    ) -> Self {
-        let threads = shape.program().thread_ids();
-        UsefulGuesses {
+    /// Computes the useful guesses of a program under a model that guesses. Failed spin iterations
+    /// may change registers in outcomes only if `outcomes` is not set.
+    pub(super) fn new(shape: &Shape<'_>, model: &impl MemoryModel, outcomes: bool) -> Option<Self> {
+        let rules = Rules {
+            bypass: model.speculation()?,
+            updates: model.updates_load_early(),
+            ordered: model.has_ordered_accesses(),
+            first: None,
+        };
+        let loads = |rules: Rules| {
+            let threads = shape.program().thread_ids();
+            threads.map(|t| EarlyLoads::new(shape, t, rules)).collect()
+        };
+        Some(UsefulGuesses {
             all: spin_assume(shape.problem, false),
             waiting: spin_assume(shape.problem, outcomes),
-            threads: threads
-                .map(|t| EarlyLoads::new(shape, t, bypass, updates_load_early))
-                .collect(),
-        }
+            threads: loads(rules),
+            first: [false, true].map(|acquire| loads(Rules { first: Some(acquire), ..rules })),
+        })
     }
 
-    /// Returns whether a guess is useful: control continues from `pc` at `target`, and the branch
-    /// waits for accesses to `awaited`, or to several locations.
-    fn is_useful(&self, t: ThreadId, pc: Pc, target: Pc, awaited: Option<Loc>) -> bool {
+    /// Returns whether a guess is useful: control continues from `pc` at `target`, the branch waits
+    /// for accesses to `awaited`, or to several locations, and loads with `must_wait` are not
+    /// performed first. Its second argument is whether the load has acquire order.
+    fn is_useful(
+        &self,
+        t: ThreadId,
+        pc: Pc,
+        target: Pc,
+        awaited: Option<Loc>,
+        must_wait: impl Fn(Loc, bool) -> bool,
+    ) -> bool {
         !is_failed_iteration(&self.waiting, t, pc, target)
-            && self.threads[t.index()].exist(target, awaited)
+            && self.threads[t.index()].at(target).any(|loc| Some(loc) != awaited)
+            && [false, true].into_iter().any(|acquire| {
+                let first = &self.first[usize::from(acquire)][t.index()];
+                first.at(target).any(|loc| !must_wait(loc, acquire))
+            })
     }
 }
 
@@ -81,12 +121,12 @@ struct EarlyLoads {
 }
 
 impl EarlyLoads {
-    fn new(shape: &Shape<'_>, t: ThreadId, bypass: Bypass, updates_load_early: bool) -> Self {
+    fn new(shape: &Shape<'_>, t: ThreadId, rules: Rules) -> Self {
         let code = &shape.program().thread(t).code;
         let words = shape.program().locations.len().div_ceil(64);
         let mut loads = EarlyLoads { words, sets: vec![0; 2 * code.len() * words] };
         // The branch waits for a load or an update. Without R->R, all later loads wait for it, too.
-        while bypass.load_load && loads.propagate(shape, t, bypass, updates_load_early) {}
+        while rules.bypass.load_load && loads.propagate(shape, t, rules) {}
         loads
     }
 
@@ -96,21 +136,18 @@ impl EarlyLoads {
     }
 
     /// Adds the loads of each statement and of its successors. Returns whether anything changed.
-    fn propagate(
-        &mut self,
-        shape: &Shape<'_>,
-        t: ThreadId,
-        bypass: Bypass,
-        updates_load_early: bool,
-    ) -> bool {
+    fn propagate(&mut self, shape: &Shape<'_>, t: ThreadId, rules: Rules) -> bool {
         let mut changed = false;
         for (at, stmt) in shape.program().thread(t).code.iter().enumerate().rev() {
             for has_store in [false, true] {
                 let pc = Pc::from_index(at);
                 let to = self.set(pc, has_store);
                 let loads = matches!(stmt.op, Op::Load { .. })
-                    || updates_load_early && matches!(stmt.op, Op::Update { .. });
-                if loads && (!has_store || bypass.store_load) {
+                    || rules.updates && matches!(stmt.op, Op::Update { .. });
+                let order = shape.thread(t).orders[at];
+                let is_acquire = rules.ordered && order.acquire != Acquire::None;
+                let is_contained = loads && rules.first.is_none_or(|first| first == is_acquire);
+                if is_contained && (!has_store || rules.bypass.store_load) {
                     for loc in &shape.thread(t).footprints[at] {
                         let word = &mut self.sets[to.start + loc.index() / 64];
                         let more = *word | 1u64 << (loc.index() % 64);
@@ -118,7 +155,15 @@ impl EarlyLoads {
                         *word = more;
                     }
                 }
-                let Some(has_store) = passes_early(&stmt.op, has_store) else { continue };
+                if loads && is_acquire && rules.first.is_some() && !has_store {
+                    continue;
+                }
+                let is_ignored = rules.ordered && shape.thread(t).is_implied[at];
+                let passes = match is_ignored {
+                    true => Some(has_store),
+                    false => passes_early(&stmt.op, has_store),
+                };
+                let Some(has_store) = passes else { continue };
                 for next in flow::successors(stmt) {
                     let from = self.set(next, has_store);
                     for (to, from) in to.clone().zip(from) {
@@ -132,14 +177,13 @@ impl EarlyLoads {
         changed
     }
 
-    /// Returns whether a load behind `pc` may be performed early, other than a load of `awaited`.
-    fn exist(&self, pc: Pc, awaited: Option<Loc>) -> bool {
+    /// Returns the locations of the loads behind `pc` that may be performed early.
+    fn at(&self, pc: Pc) -> impl Iterator<Item = Loc> {
         let words = self.sets[self.set(pc, false)].iter().enumerate();
-        let mut others = words.map(|(at, word)| match awaited {
-            Some(loc) if loc.index() / 64 == at => word & !(1u64 << (loc.index() % 64)),
-            Some(_) | None => *word,
-        });
-        others.any(|word| word != 0)
+        words.flat_map(|(at, word)| {
+            let bits = (0..64).filter(move |bit| word >> bit & 1 != 0);
+            bits.map(move |bit| Loc::from_index(64 * at + bit))
+        })
     }
 }
 
@@ -180,10 +224,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// Lets the reductions change outcomes. They still preserve verdicts. This matters only for
     /// models that guess the directions of branches.
     pub fn without_outcomes(self) -> Self {
-        let speculation = self.model.speculation();
-        let early = self.model.updates_load_early();
-        let guesses =
-            speculation.map(|bypass| UsefulGuesses::new(&self.shape, bypass, early, false));
+        let guesses = UsefulGuesses::new(&self.shape, &self.model, false);
         Machine { guesses, ..self }
     }
 
@@ -262,7 +303,10 @@ impl<M: MemoryModel> Machine<'_, M> {
         };
         if self.reductions.useful_guesses {
             let awaited = self.model.awaited_location(&self.shape, state, t, pc);
-            if !guesses.is_useful(t, pc, target, awaited) {
+            let must_wait = |loc: Loc, acquire: bool| {
+                self.model.blocks_later_loads(&self.shape, state, t, loc, acquire)
+            };
+            if !guesses.is_useful(t, pc, target, awaited, must_wait) {
                 return Ok((IssueResult::Blocked, pc));
             }
         }

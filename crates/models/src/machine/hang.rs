@@ -494,6 +494,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             EventKind::Store { .. }
             | EventKind::Commit { .. }
             | EventKind::CommitAndKeep { .. }
+            | EventKind::Repeat { .. }
             | EventKind::New(_)
             | EventKind::Free(_) => true,
             // In a block, a store of the value that is in memory has no effect.

@@ -146,11 +146,12 @@ impl<M: MemoryModel> Machine<'_, M> {
                 }
                 recorder.record_with(|| event(EventKind::SectionBegin));
                 state.pcs[t.index()] = stmt.next;
-                self.finish_step(state, t, recorder)?;
-                if is_seen && self.reductions.fuse && !self.issues_late(t) {
+                let finished = self.finish_step(state, t, recorder)?;
+                let runs_access = finished == StepResult::Taken && is_seen;
+                if runs_access && self.reductions.fuse && !self.issues_late(t) {
                     return self.run_access(state, t, recorder);
                 }
-                return Ok(StepResult::Taken);
+                return Ok(finished);
             }
             Op::SectionEnd { .. } => match self.end_section(state, t, pc, recorder)? {
                 LocalResult::Next(next) => next,
@@ -203,21 +204,26 @@ impl<M: MemoryModel> Machine<'_, M> {
             },
         };
         state.pcs[t.index()] = next;
-        self.finish_step(state, t, recorder)?;
-        Ok(StepResult::Taken)
+        self.finish_step(state, t, recorder)
     }
 
     /// Completes a step: executes local statements, fetches the statements that the model fetches
-    /// eagerly, and clears dead registers.
+    /// eagerly, takes prompt steps, and clears dead registers. The step is blocked if a prompt step
+    /// refutes a guess.
     #[inline]
     pub(super) fn finish_step(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
         recorder: &mut dyn EventRecorder,
-    ) -> Result<(), StepFailure> {
+    ) -> Result<StepResult, StepFailure> {
         if self.reductions.fuse {
             for _ in 0..MAX_FUSED_STATEMENTS {
+                match self.take_prompt_step(state, t, recorder)? {
+                    Some(StepResult::Taken) => continue,
+                    Some(result) => return Ok(result),
+                    None => {}
+                }
                 let pc = state.pcs[t.index()];
                 let stmt = self.shape.stmt(t, pc);
                 if self.may_repeat_spin_iteration(state, t, pc) {
@@ -255,7 +261,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 self.model.clear_register(&self.shape, state, t, *reg);
             }
         }
-        Ok(())
+        Ok(StepResult::Taken)
     }
 
     /// Returns whether all other threads have halted and have nothing pending. Under a symbolic
