@@ -492,11 +492,14 @@ impl<M: MemoryModel> Machine<'_, M> {
         let is_store = matches!(self.shape.stmt(step.thread, pc).op, Op::Store { .. });
         events.iter().any(|event| match event.kind {
             EventKind::Store { .. }
-            | EventKind::Commit { .. }
             | EventKind::CommitAndKeep { .. }
             | EventKind::Repeat { .. }
             | EventKind::New(_)
             | EventKind::Free(_) => true,
+            // The write of an update that is performed in two steps.
+            EventKind::Commit { .. } => !event
+                .pc
+                .is_some_and(|pc| matches!(self.shape.stmt(step.thread, pc).op, Op::Update { .. })),
             // In a block, a store of the value that is in memory has no effect.
             EventKind::Write { .. } => is_store && matches!(step.action, Action::Run(_)),
             EventKind::Fetch { .. }
