@@ -214,7 +214,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             return Ok(false);
         }
         for t in self.shape.program().thread_ids() {
-            let finished = self.finish_step(state, t, recorder);
+            let finished = self.finish_step(state, t, false, recorder);
             let result = finished.map_err(|failure| (Some(t), failure))?;
             debug_assert_eq!(result, StepResult::Taken, "a thread does not guess at its start");
         }
@@ -310,7 +310,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         if !self.model.perform_internal_step(&self.shape, state, t, which, recorder)? {
             return Ok(StepResult::Blocked);
         }
-        self.finish_step(state, t, recorder)
+        self.finish_step(state, t, false, recorder)
     }
 
     /// Returns whether the thread is inside a critical section. A thread that only guesses that it

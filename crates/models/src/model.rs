@@ -366,8 +366,8 @@ pub trait MemoryModel: Sync {
         false
     }
 
-    /// Returns an internal step that commutes ([`Self::internal_commutes`]) and that the thread takes
-    /// together with the step before it. `None` is always sound.
+    /// Returns the internal step that performs the newest pending access, if it commutes
+    /// ([`Self::internal_commutes`]). `None` is always sound.
     fn prompt_step(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId) -> Option<u32> {
         None
     }

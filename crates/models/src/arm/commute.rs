@@ -43,7 +43,7 @@ impl Arm {
         commutes && read().is_some_and(|read| read.passes_nothing())
     }
 
-    /// Returns the oldest entry that can be performed now such that this commutes.
+    /// Returns the newest entry if it can be performed now such that this commutes.
     pub(super) fn commuting_entry(
         &self,
         shape: &Shape<'_>,
@@ -51,13 +51,10 @@ impl Arm {
         t: ThreadId,
     ) -> Option<usize> {
         let facts = facts::facts(shape, t, &state.pending[t.index()]);
-        let is_enabled = |entry: usize| {
-            facts[entry].reads || self.may_write(shape, &state.pending, t, &facts, entry)
-        };
-        (0..facts.len()).find(|entry| {
-            facts[*entry].is_pending()
-                && self.step_commutes(shape, state, t, &facts, *entry)
-                && is_enabled(*entry)
-        })
+        let newest = facts.len().checked_sub(1)?;
+        let commutes = facts[newest].is_pending()
+            && self.step_commutes(shape, state, t, &facts, newest)
+            && (facts[newest].reads || self.may_write(shape, &state.pending, t, &facts, newest));
+        commutes.then_some(newest)
     }
 }

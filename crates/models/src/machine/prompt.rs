@@ -1,4 +1,6 @@
-//! Prompt steps: internal steps of a window that a thread takes together with its step before them.
+//! Prompt steps: internal steps of a window that a thread takes together with its step before them. A
+//! prompt step performs an access that was just fetched. An access that can be performed only later is
+//! performed in a step of its own, so that a trace does not reorder accesses without need.
 //!
 //! Direction: exact. A prompt step commutes with everything that can precede it
 //! ([`MemoryModel::internal_commutes`]), so it alone is a persistent set of the state in which it is
@@ -18,30 +20,27 @@
 //! Steps depend on [`Reductions::fuse`](super::Reductions::fuse) only, so that a trace can be
 //! replayed with other reductions.
 
-use super::{Machine, StepResult};
+use super::Machine;
 use crate::event::EventRecorder;
 use crate::model::{MemoryModel, StepFailure};
 use crate::state::State;
 use fencepost_ir::ThreadId;
 
 impl<M: MemoryModel> Machine<'_, M> {
-    /// Takes a prompt step of a thread. Returns `None` if there is none, and `Blocked` if the step
-    /// refutes a guess.
+    /// Takes the prompt step of a thread, if there is one. Returns false if the step refutes a guess.
     #[inline]
     pub(super) fn take_prompt_step(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
         recorder: &mut dyn EventRecorder,
-    ) -> Result<Option<StepResult>, StepFailure> {
-        let Some(step) = self.model.prompt_step(&self.shape, state, t) else { return Ok(None) };
+    ) -> Result<bool, StepFailure> {
+        let Some(step) = self.model.prompt_step(&self.shape, state, t) else { return Ok(true) };
         let is_visible =
             self.shape.checks_mutual_exclusion || !self.shape.control_points.is_empty();
         if is_visible && self.model.is_speculating(&self.shape, &state.pending, t) {
-            return Ok(None);
+            return Ok(true);
         }
-        let is_consistent =
-            self.model.perform_internal_step(&self.shape, state, t, step, recorder)?;
-        Ok(Some(if is_consistent { StepResult::Taken } else { StepResult::Blocked }))
+        self.model.perform_internal_step(&self.shape, state, t, step, recorder)
     }
 }

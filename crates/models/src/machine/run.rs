@@ -146,7 +146,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 }
                 recorder.record_with(|| event(EventKind::SectionBegin));
                 state.pcs[t.index()] = stmt.next;
-                let finished = self.finish_step(state, t, recorder)?;
+                let finished = self.finish_step(state, t, false, recorder)?;
                 let runs_access = finished == StepResult::Taken && is_seen;
                 if runs_access && self.reductions.fuse && !self.issues_late(t) {
                     return self.run_access(state, t, recorder);
@@ -204,26 +204,26 @@ impl<M: MemoryModel> Machine<'_, M> {
             },
         };
         state.pcs[t.index()] = next;
-        self.finish_step(state, t, recorder)
+        self.finish_step(state, t, true, recorder)
     }
 
     /// Completes a step: executes local statements, fetches the statements that the model fetches
     /// eagerly, takes prompt steps, and clears dead registers. The step is blocked if a prompt step
-    /// refutes a guess.
+    /// refutes a guess. `is_fetched` says whether the last statement may have become pending.
     #[inline]
     pub(super) fn finish_step(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
+        mut is_fetched: bool,
         recorder: &mut dyn EventRecorder,
     ) -> Result<StepResult, StepFailure> {
         if self.reductions.fuse {
             for _ in 0..MAX_FUSED_STATEMENTS {
-                match self.take_prompt_step(state, t, recorder)? {
-                    Some(StepResult::Taken) => continue,
-                    Some(result) => return Ok(result),
-                    None => {}
+                if is_fetched && !self.take_prompt_step(state, t, recorder)? {
+                    return Ok(StepResult::Blocked);
                 }
+                is_fetched = false;
                 let pc = state.pcs[t.index()];
                 let stmt = self.shape.stmt(t, pc);
                 if self.may_repeat_spin_iteration(state, t, pc) {
@@ -246,6 +246,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 } else if self.model.is_fetched_eagerly(&stmt.op)
                     && !(self.model.becomes_pending(&stmt.op) && self.may_be_seen(state, t))
                 {
+                    is_fetched = true;
                     match self.model.issue(&self.shape, state, t, pc, 0, recorder)? {
                         IssueResult::Done => stmt.next,
                         IssueResult::Blocked | IssueResult::BoundReached => break,
