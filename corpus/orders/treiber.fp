@@ -34,5 +34,4 @@ operation int pop() as t {
 property sequentially_consistent operations;
 
 client p|t;
-client pt|tp;
 client pp|tt;

@@ -1,6 +1,7 @@
 //! The packed form of the notes of a window.
 //!
-//! Each access and each selection has one bit for "there is a note". The bit is there only if the model uses notes.
+//! Each access and each selection has one bit for "there is a note". The bit is there only if the
+//! model uses notes.
 
 use super::{LOAD_FAULTS, Note, Window, pack_fault};
 use crate::bits::{Field, Reader, Writer};

@@ -28,7 +28,7 @@ impl Window {
         t: ThreadId,
         entry: usize,
     ) -> Option<Value> {
-        if !self.has_notes() {
+        if !self.has_open_guesses() {
             return None;
         }
         let op = &shape.stmt(t, self.pc(entry)).op;
@@ -101,10 +101,7 @@ impl Window {
         expr: &Expr<Reg>,
     ) -> Option<Result<Value, Fault>> {
         let uses = &shape.thread(t).uses[pc.index()];
-        let value = |reg: &Reg| self.presumed(shape, t, operand(uses, operands, *reg));
-        let mut is_known = true;
-        expr.for_each_var(&mut |reg| is_known = is_known && value(reg).is_some());
-        is_known.then(|| expr.eval(&|reg| value(reg).unwrap_or_default()))
+        eval_once(expr, |reg| self.presumed(shape, t, operand(uses, operands, reg)))
     }
 
     /// Returns the value that the next statement of the thread would compute, also if it is
@@ -116,13 +113,10 @@ impl Window {
         registers: &[Value],
         expr: &Expr<Reg>,
     ) -> Option<Result<Value, Fault>> {
-        let value = |reg: &Reg| match self.producer(*reg) {
+        eval_once(expr, |reg| match self.producer(reg) {
             None => Some(registers[reg.index()]),
             Some(entry) => self.presumed_result(shape, t, entry),
-        };
-        let mut is_known = true;
-        expr.for_each_var(&mut |reg| is_known = is_known && value(reg).is_some());
-        is_known.then(|| expr.eval(&|reg| value(reg).unwrap_or_default()))
+        })
     }
 
     /// Returns the location of an access whose address is presumed.
@@ -133,7 +127,7 @@ impl Window {
         (pc, operands): (Pc, &[Operand]),
         address: &Address,
     ) -> Option<Result<Loc, Fault>> {
-        if !self.has_notes() {
+        if !self.has_open_guesses() {
             return None;
         }
         let is_known = |expr: &Expr<Reg>| self.presumed_of(shape, t, pc, operands, expr).is_some();
@@ -164,6 +158,13 @@ impl Window {
         Some(if holds { then } else { otherwise })
     }
 
+    /// Returns whether a value can be presumed: there is a guess on which it can rely.
+    fn has_open_guesses(&self) -> bool {
+        let is_open =
+            |note: &Note| matches!(note, Note::Succeeds | Note::Selects(_) | Note::TakenFrom(_));
+        self.notes.iter().any(|(_, note)| is_open(note))
+    }
+
     /// Returns the value that a performed read had.
     pub(crate) fn value_read(&self, entry: usize) -> Option<Value> {
         self.notes(entry).find_map(|note| {
@@ -176,6 +177,26 @@ impl Window {
     pub(crate) fn has(&self, entry: usize, note: Note) -> bool {
         self.notes(entry).any(|other| other == note)
     }
+}
+
+/// Returns the value of an expression, if the values of all its registers are known. Asks once for
+/// each register, because a value may be computed from many others.
+fn eval_once(
+    expr: &Expr<Reg>,
+    value: impl Fn(Reg) -> Option<Value>,
+) -> Option<Result<Value, Fault>> {
+    let mut known: Vec<(Reg, Value)> = Vec::new();
+    let mut is_known = true;
+    expr.for_each_var(&mut |reg| {
+        if is_known && !known.iter().any(|(other, _)| other == reg) {
+            match value(*reg) {
+                Some(value) => known.push((*reg, value)),
+                None => is_known = false,
+            }
+        }
+    });
+    let value = |reg: &Reg| known.iter().find(|(other, _)| other == reg).map_or(0, |(_, v)| *v);
+    is_known.then(|| expr.eval(&value))
 }
 
 /// Returns the condition and the operands of a statement that is a conditional selection.
