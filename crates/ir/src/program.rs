@@ -153,7 +153,7 @@ pub struct Program {
     /// The labels of the other fences that implement orders, and of the branches that decide
     /// between them. Models with ordered accesses ignore them.
     pub implied: BTreeSet<Label>,
-    /// The labels of the assignments of an [`Expr::Select`](crate::Expr::Select) that are
+    /// The labels of the assignments of an [`Expr::Select`] that are
     /// instructions: their condition only selects an operand. Other models than `arm` do not
     /// distinguish them.
     pub selections: BTreeSet<Label>,
