@@ -19,7 +19,7 @@ use fencepost_models::ModelSpec;
 use fencepost_testkit::{Random, lower, lower_with_orders};
 
 /// The number of programs.
-const PROGRAMS: u64 = 25;
+const PROGRAMS: u64 = 80;
 
 /// The fences that brute force inserts between statements, with their costs.
 const FENCES: [(&str, u32); 6] = [
