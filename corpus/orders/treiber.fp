@@ -1,9 +1,8 @@
 // Treiber's lock-free stack: push p, pop t.
 // Source: Treiber 1986; with the orders of C11. Nodes are never freed, so a node's address is never
 // reused and the compare-and-swap needs no tag.
-// Expected: verified under every model; client pt|tp under ARM up to a bound, because its windows
-// grow. The release in push publishes the node, and the acquire in pop comes before the accesses to
-// it.
+// Expected: verified under every model. The release in push publishes the node, and the acquire in
+// pop comes before the accesses to it.
 
 record Node { int(0..=4) value; Node next; }
 pool Node[4];

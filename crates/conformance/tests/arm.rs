@@ -117,6 +117,12 @@ const CLASSICS: &[(&str, &str, &str, bool)] = &[
         true,
     ),
     (
+        "MP+dmb+ctrl-rfi-addr",
+        "str x 1; dmb; str y 1 | ldr r0 y; cbz r0 2; str z 1; ldr r2 z; ldr r1 x+r2",
+        "p1.r0=1 p1.r1=0",
+        true,
+    ),
+    (
         "MP+dmb+ctrl-isb",
         "str x 1; dmb; str y 1 | ldr r0 y; cbz r0 0; isb; ldr r1 x",
         "p1.r0=1 p1.r1=0",
@@ -505,6 +511,24 @@ fn classic_litmus_tests_have_the_known_answers() {
     }
 }
 
+/// Returns a program that tests the result of a comparison, and its outcomes. In one of them, the
+/// comparison fails and its result is tested before the expected value is known.
+fn tested_comparison() -> (Problem, Outcomes) {
+    let problem = fencepost_testkit::problem(
+        "shared int(0..=3) x = 2; shared int(0..=3) y; shared int(0..=3) z;
+         thread p {
+           e = y;
+           o = cmpxchg(x, e, 3);
+           if (o == e) { a = 3; } else { a = z; }
+         }
+         thread q { x = 1; z = 1; fence; y = 1; }
+         observe p.e, p.o, p.a, x;",
+    );
+    let judged = axiomatic::arm_outcomes(&problem).expect("a small program");
+    assert!(judged.iter().any(|outcome| has_values(&problem, outcome, "p.e=1 p.o=2 p.a=0")));
+    (problem, judged)
+}
+
 #[test]
 fn every_mutation_of_arm_is_detected() {
     let programs: Vec<(Problem, Outcomes)> = CLASSICS
@@ -516,6 +540,7 @@ fn every_mutation_of_arm_is_detected() {
             let judged = axiomatic::arm_outcomes(&problem).expect("a small program");
             (problem, judged)
         })
+        .chain([tested_comparison()])
         .collect();
     let is_detected = |mutated: Mutated| {
         programs.iter().any(|(problem, judged)| {
@@ -525,6 +550,7 @@ fn every_mutation_of_arm_is_detected() {
     };
     assert!(!is_detected(Mutated::NONE), "arm without a mutation differs from the axioms");
     for mutation in [
+        Mutation::GuessesContradict,
         Mutation::NoForwarding,
         Mutation::IgnoredFence,
         Mutation::LoadsIncoherent,

@@ -21,7 +21,7 @@ use crate::expr::{BinOp, Expr};
 use crate::flow;
 use crate::ids::{Loc, Pc, Reg};
 pub use crate::interval::Range;
-use crate::interval::{binary, interval, join, meet, refine};
+use crate::interval::{FULL, binary, interval, join, meet, refine};
 use crate::op::{Address, CasResult, Op, Update};
 use crate::program::{Program, Stmt, Thread};
 use crate::value::{INT_LIMITS, Type, Value};
@@ -34,6 +34,9 @@ pub struct Ranges {
     /// Indexed by thread and register. Every range contains 0: registers start as 0 and may be
     /// cleared.
     pub registers: Vec<Vec<Range>>,
+    /// Indexed by thread and program counter: the locations that the statement may access, in
+    /// ascending order.
+    pub footprints: Vec<Vec<Vec<Loc>>>,
 }
 
 /// How often the ranges at one point may grow before widening. Loops over small arrays reach their
@@ -70,6 +73,7 @@ fn compute_ranges(program: &Program, guesses: bool) -> Ranges {
     Ranges {
         locations: locations.iter().map(|slot| slot.range).collect(),
         registers: threads[init..].iter().map(Analysis::registers).collect(),
+        footprints: threads[init..].iter().map(Analysis::footprints).collect(),
     }
 }
 
@@ -213,18 +217,19 @@ impl<'p> Analysis<'p> {
                 set(registers, *reg, Some((least, pool.cells.max(1) as Value)));
             }
             Op::Load { reg, from } => {
-                let found = footprint(program, from).map(|loc| locations[loc.index()].range);
-                set(registers, *reg, found.reduce(join));
+                let found = footprint_within(program, from, registers);
+                let found = found.map(|loc| locations[loc.index()].range).reduce(join);
+                set(registers, *reg, found);
             }
             Op::Store { to, value } => {
                 let new = interval(value, registers);
-                for loc in footprint(program, to) {
+                for loc in footprint_within(program, to, registers) {
                     store(locations, loc, new);
                 }
             }
             Op::Update { reg, at, update } => {
                 let mut yielded: Option<Range> = None;
-                for loc in footprint(program, at) {
+                for loc in footprint_within(program, at, registers) {
                     let old = locations[loc.index()].range;
                     let (new, result) = match update {
                         Update::Cas { new, result, .. } => {
@@ -304,40 +309,74 @@ impl<'p> Analysis<'p> {
         }
         all
     }
+
+    /// Returns the locations that each statement may access.
+    fn footprints(&self) -> Vec<Vec<Loc>> {
+        let at = |(stmt, registers): (&Stmt, &Option<Vec<Range>>)| {
+            let (Some(address), Some(registers)) = (stmt.op.address(), registers) else {
+                return Vec::new();
+            };
+            let mut found: Vec<Loc> = footprint_within(self.program, address, registers).collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        };
+        self.thread.code.iter().zip(&self.at).map(at).collect()
+    }
 }
 
 /// Returns every location that an address may denote.
 pub fn footprint(program: &Program, address: &Address) -> impl Iterator<Item = Loc> + use<> {
+    footprint_with(program, address, &|expr| match expr.as_const() {
+        Some(value) => (value, value),
+        None => FULL,
+    })
+}
+
+/// Returns every location that an address may denote if its registers are in these ranges.
+fn footprint_within(
+    program: &Program,
+    address: &Address,
+    registers: &[Range],
+) -> impl Iterator<Item = Loc> + use<> {
+    footprint_with(program, address, &|expr| interval(expr, registers))
+}
+
+/// Returns every location that an address may denote. `range` returns the range of a reference or an
+/// index.
+fn footprint_with(
+    program: &Program,
+    address: &Address,
+    range: &dyn Fn(&Expr<Reg>) -> Range,
+) -> impl Iterator<Item = Loc> + use<> {
     let pointer = address.pointer.as_ref();
-    let targets = pointer.map(|pointer| pointer.targets.clone());
-    let count = targets.as_ref().map_or(0, |targets| targets.len());
-    let pointed = (0..count).filter_map(move |at| Some(targets.as_ref()?[at].1));
-    let (cells, stride, first) = match &address.cell {
-        None => (1, 0, 0),
+    let targets = pointer.map(|pointer| (pointer.targets.clone(), range(&pointer.value)));
+    let count = targets.as_ref().map_or(0, |(targets, _)| targets.len());
+    let pointed = (0..count).filter_map(move |at| {
+        let (targets, (least, greatest)) = targets.as_ref()?;
+        let (value, loc) = targets[at];
+        (value >= *least && value <= *greatest).then_some(loc)
+    });
+    // The values of an expression that are at least `first` and less than `end`, counted from `first`.
+    let within = |expr: &Expr<Reg>, (first, count): (Value, u32)| {
+        let legal = meet(range(expr), (first, first + Value::from(count) - 1));
+        legal.map_or(0..0, |(lo, hi)| (lo - first) as u32..(hi - first) as u32 + 1)
+    };
+    let (cells, stride) = match &address.cell {
+        None => (0..1, 0),
         Some((pool, reference)) => {
             let pool = program.pool(*pool);
-            match reference.as_const() {
-                Some(cell) if cell >= 1 && cell <= Value::from(pool.cells) => {
-                    (1, pool.stride, cell as u32 - 1)
-                }
-                Some(_) => (0, pool.stride, 0),
-                None => (pool.cells, pool.stride, 0),
-            }
+            (within(reference, (1, pool.cells)), pool.stride)
         }
     };
-    let (elements, start) = match &address.index {
-        None => (1, 0),
-        Some((len, index)) => match index.as_const() {
-            Some(at) if at >= 0 && at < Value::from(*len) => (1, at as u32),
-            Some(_) => (0, 0),
-            None => (*len, 0),
-        },
+    let elements = match &address.index {
+        None => 0..1,
+        Some((len, index)) => within(index, (0, *len)),
     };
     let base = address.base.0;
-    let cells = if pointer.is_some() { 0 } else { cells };
-    let computed = (first..first + cells).flat_map(move |cell| {
-        (start..start + elements).map(move |at| Loc(base + cell * stride + at))
-    });
+    let cells = if pointer.is_some() { 0..0 } else { cells };
+    let computed =
+        cells.flat_map(move |cell| elements.clone().map(move |at| Loc(base + cell * stride + at)));
     pointed.chain(computed)
 }
 

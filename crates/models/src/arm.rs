@@ -41,7 +41,7 @@ use crate::state::State;
 use crate::table::Bypass;
 use crate::window::drain::drain;
 use crate::window::retire::{self, WindowRules};
-use crate::window::{Mark, Note, Window};
+use crate::window::{Mark, Note, Operand, Window};
 pub use barrier::{fence_cost, fence_kinds};
 
 use barrier::{Barrier, barrier};
@@ -125,7 +125,8 @@ impl Arm {
         t: ThreadId,
         recorder: &mut dyn EventRecorder,
     ) -> Result<bool, StepFailure> {
-        let is_consistent = retire::retire_ready_entries(self, shape, state, t, recorder)?;
+        let is_consistent = retire::retire_ready_entries(self, shape, state, t, recorder)?
+            && !self.has_contradiction(shape, t, &state.pending[t.index()]);
         if is_consistent {
             self.remove_redundant_writes(shape, state, t, recorder);
         }
@@ -244,6 +245,18 @@ impl MemoryModel for Arm {
         state.pending[t.index()].awaited_location(shape, t, pc)
     }
 
+    fn has_value(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        reg: Reg,
+    ) -> bool {
+        let window = &state.pending[t.index()];
+        let is_presumed = |entry: usize| window.presumed_result(shape, t, entry).is_some();
+        window.producer(reg).is_none_or(is_presumed)
+    }
+
     fn blocks_later_loads(
         &self,
         shape: &Shape<'_>,
@@ -359,6 +372,14 @@ impl MemoryModel for Arm {
             // It is resolved together with the earlier guess.
             recorder.record_with(|| event(EventKind::Test(earlier)));
             return Ok(IssueResult::Done);
+        }
+        if is_guess && window.has_notes() {
+            let uses = &shape.thread(t).uses[pc.index()];
+            let operands: Vec<Operand> = window.next_operands(uses, registers).collect();
+            let next = (pc, &operands[..]);
+            if self.contradicts_comparison(shape, t, window, next, alternative == 0) {
+                return Ok(IssueResult::Blocked);
+            }
         }
         if self.is_full(&facts) {
             return Ok(IssueResult::BoundReached);

@@ -10,6 +10,7 @@
 //! - `packed`: packed states.
 //! - [`choice`]: the choices inside one step.
 //! - `direct`: execution directly on memory, without a memory model.
+//! - `early_loads`: the loads that may be performed first behind a guess.
 //! - `guess`: guesses of the directions of branches, and which of them are useful.
 //! - [`hang`]: threads that wait forever.
 //! - `late_issue`: steps in which accesses become pending as late as possible; `late_end`: where such
@@ -23,6 +24,7 @@
 mod at_once;
 pub mod choice;
 mod direct;
+mod early_loads;
 mod guess;
 pub mod hang;
 mod late_end;

@@ -141,6 +141,18 @@ pub trait MemoryModel: Sync {
         None
     }
 
+    /// Returns whether a register has a value with which a load can compute its address, perhaps a
+    /// presumed one. `true` is always sound.
+    fn has_value(
+        &self,
+        _: &Shape<'_>,
+        state: &State<Self::Pending>,
+        t: ThreadId,
+        reg: Reg,
+    ) -> bool {
+        self.are_registers_known(state, t, &[reg])
+    }
+
     /// Returns whether no load of the location, with or without acquire order, that the thread
     /// fetches later can be performed before an internal step of the thread, except by taking the
     /// value of a store that it fetches later. `false` is always sound.

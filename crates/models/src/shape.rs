@@ -11,7 +11,7 @@ use crate::future_accesses::FutureAccesses;
 use crate::grace_periods::GracePeriods;
 use crate::mutation::{Mutated, Mutation};
 use fencepost_ir::operations::returned_operations;
-use fencepost_ir::range::{self, footprint};
+use fencepost_ir::range;
 use fencepost_ir::{
     AccessOrder, FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem, Program,
     Property, Reg, ThreadId, Value, flow,
@@ -120,7 +120,7 @@ impl<'p> Shape<'p> {
     /// of branches may be guessed.
     pub fn new(problem: &'p Problem, guesses: bool) -> Self {
         let program = &problem.program;
-        let ranges =
+        let mut ranges =
             if guesses { range::ranges_with_guesses(program) } else { range::ranges(program) };
         let mut readers = vec![0; program.locations.len()];
         let mut writers = vec![0; program.locations.len()];
@@ -131,17 +131,15 @@ impl<'p> Shape<'p> {
             let bit = if last_thread == Some(ThreadId::from_index(id)) { 0 } else { 1u64 << id };
             let mut stores = vec![false; program.locations.len()];
             let (mut has_store_load, mut has_store_store) = (false, false);
-            for stmt in &thread.code {
+            let footprints = std::mem::take(&mut ranges.footprints[id]);
+            for (pc, stmt) in thread.code.iter().enumerate() {
                 if let Op::Fence(kinds) = stmt.op
                     && kinds != FenceKinds::FULL
                 {
                     has_store_load |= kinds.contains(FenceKinds::STORE_LOAD);
                     has_store_store |= kinds.contains(FenceKinds::STORE_STORE);
                 }
-                let Some(address) = stmt.op.address() else {
-                    continue;
-                };
-                for loc in footprint(program, address) {
+                for loc in &footprints[pc] {
                     let at = loc.index();
                     match stmt.op.memory() {
                         Some(MemoryOp::Load { .. }) => readers[at] |= bit,
@@ -164,12 +162,6 @@ impl<'p> Shape<'p> {
                 store_slot[loc.index()] = Some(slot as u16);
             }
             let observed = problem.observed_registers(ThreadId::from_index(id), true);
-            let footprints: Vec<Vec<Loc>> = thread
-                .code
-                .iter()
-                .map(|s| s.op.address().map(|at| footprint(program, at).collect()))
-                .map(Option::unwrap_or_default)
-                .collect();
             threads.push(ThreadShape {
                 registers,
                 pc: Field::for_count(thread.code.len()),

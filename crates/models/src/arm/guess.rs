@@ -3,14 +3,19 @@
 //!
 //! A guess that has the same condition and the same operands as an unresolved guess is resolved
 //! together with it, by the same values. So it must have the same direction, and needs no entry.
+//!
+//! A guess whether the result of a compare-and-swap is its expected value is also a guess whether the
+//! comparison succeeds. Both must agree. Without this rule, a thread that retries in a loop takes the
+//! value of a comparison that is guessed to fail and to succeed.
 
 use super::Arm;
 use super::facts::{self, Facts};
 use crate::mutation::Mutation;
 use crate::shape::Shape;
+use crate::window::operands::operand;
 use crate::window::presumed::selection;
-use crate::window::{Mark, Note, Window};
-use fencepost_ir::{Acquire, Expr, Op, Pc, Reg, ThreadId, Value};
+use crate::window::{Mark, Note, Operand, Window};
+use fencepost_ir::{Acquire, BinOp, CasResult, Expr, Op, Pc, Reg, ThreadId, UnOp, Update, Value};
 
 impl Arm {
     /// Returns whether it matters now that an update whose read is pending writes nothing: a later
@@ -99,6 +104,80 @@ impl Arm {
         let entry = (0..window.len()).find(is_same)?;
         let Some(Mark::Guess(direction)) = window.mark(entry) else { return None };
         Some(direction != self.mutated.is(Mutation::RepeatedGuessesDiffer))
+    }
+
+    /// Returns whether the guess of a branch in the window contradicts the guess of a comparison.
+    pub(super) fn has_contradiction(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+    ) -> bool {
+        window.has_notes()
+            && (0..window.len()).any(|entry| {
+                let Some(Mark::Guess(direction)) = window.mark(entry) else { return false };
+                let branch = (window.pc(entry), window.operands(shape, t, entry));
+                self.contradicts_comparison(shape, t, window, branch, direction)
+            })
+    }
+
+    /// Returns whether a direction of a branch with these operands contradicts the guess of a
+    /// comparison, while the expected value is unknown.
+    pub(super) fn contradicts_comparison(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        (pc, operands): (Pc, &[Operand]),
+        direction: bool,
+    ) -> bool {
+        let Some((a, b, equal)) = condition(&shape.stmt(t, pc).op).and_then(equality) else {
+            return false;
+        };
+        let uses = &shape.thread(t).uses[pc.index()];
+        let (a, b) = (operand(uses, operands, a), operand(uses, operands, b));
+        let contradicts = !self.mutated.is(Mutation::GuessesContradict);
+        let is_equal = (direction == equal) == contradicts;
+        compares(shape, t, window, a, b, !is_equal) || compares(shape, t, window, b, a, !is_equal)
+    }
+}
+
+/// Returns whether `result` is the result of a compare-and-swap that is guessed to succeed or to
+/// fail, and `expected` is its expected value, which is unknown.
+fn compares(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    result: Operand,
+    expected: Operand,
+    succeeds: bool,
+) -> bool {
+    let (Operand::ProducedBy(cas), Operand::ProducedBy(_)) = (result, expected) else {
+        return false;
+    };
+    let cas = usize::from(cas);
+    let pc = window.pc(cas);
+    let Op::Update { update: Update::Cas { expected: Expr::Var(reg), result, .. }, .. } =
+        &shape.stmt(t, pc).op
+    else {
+        return false;
+    };
+    let uses = &shape.thread(t).uses[pc.index()];
+    let note = if succeeds { Note::Succeeds } else { Note::WritesNothing };
+    *result == CasResult::Old
+        && operand(uses, window.operands(shape, t, cas), *reg) == expected
+        && window.has(cas, note)
+}
+
+/// If a condition compares two registers, returns them, and whether it holds if they are equal.
+fn equality(cond: &Expr<Reg>) -> Option<(Reg, Reg, bool)> {
+    match cond {
+        Expr::Unary(UnOp::Not, inner) => equality(inner).map(|(a, b, equal)| (a, b, !equal)),
+        Expr::Binary(op @ (BinOp::Eq | BinOp::Ne), a, b) => match (&**a, &**b) {
+            (Expr::Var(a), Expr::Var(b)) => Some((*a, *b, *op == BinOp::Eq)),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
