@@ -57,7 +57,8 @@ pub type Origin = Option<(ThreadId, Label)>;
 pub struct AnnotatedEvent {
     /// The event. Its label is known.
     pub event: Event,
-    /// For a load or update: the store that it reads from.
+    /// For a load or update: the store that it reads from. `None` for an update whose read is an
+    /// earlier event.
     pub reads_from: Option<Origin>,
     /// The earlier accesses of the same thread that the event overtakes, oldest first.
     pub overtaken: Vec<Label>,

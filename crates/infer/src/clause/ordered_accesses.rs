@@ -10,9 +10,9 @@
 //!   and the thread does not fetch the next access before it. It does not read from a pending update.
 //! - A write is after the reads that the value of an earlier acquire read picks: it waits until this
 //!   value is confirmed. A read from a pending write takes such a value, and the reads that it picks
-//!   may be performed later. Fences do not have this rule. A `DMB LD` waits for the read itself, and
-//!   for the reads that it picks because they are reads. It ignores reads whose value is discarded,
-//!   even if a value picks them.
+//!   may be performed later.
+//! - Fences do not have this rule. A `DMB LD` waits for all earlier reads, so also for those that a
+//!   value picks. It ignores reads whose value is discarded, even if a value picks them.
 //! - A strong acquire read is after earlier release writes. This needs both orders. If a run
 //!   contradicts such a pair, its clause has one of the two that the run does not have. A placement
 //!   without that one allows the run, so the clause is valid. Another run may yield the other one.
