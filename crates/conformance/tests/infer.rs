@@ -7,6 +7,7 @@ mod brute_force;
 mod control_points;
 mod optimality;
 mod orders;
+mod presumed;
 mod speculation;
 mod weaker;
 

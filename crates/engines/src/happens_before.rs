@@ -159,6 +159,7 @@ impl Graph {
             EventKind::AtomicEnd => self.block[t] = None,
             EventKind::Fetch { .. }
             | EventKind::CommitAndKeep { .. }
+            | EventKind::Confirm
             | EventKind::Repeat { .. } => {
                 unreachable!("only runs of exact store-buffer models have a happens-before graph")
             }

@@ -397,6 +397,7 @@ fn run_steps(run: &ReplayedRun) -> Vec<RunStep> {
             | EventKind::Store { .. }
             | EventKind::Write { .. }
             | EventKind::CommitAndKeep { .. }
+            | EventKind::Confirm
             | EventKind::Repeat { .. }
             | EventKind::Update { .. }
             | EventKind::Fence(_)

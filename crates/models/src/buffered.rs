@@ -236,7 +236,7 @@ impl<D: Discipline> StatementContext<'_, '_, D> {
             self.discipline.youngest_value(self.shape, queues, self.t, target, self.alternative);
         let value = own.unwrap_or(target.memory_value);
         let source = match own {
-            Some(_) => Source::Forwarded { by_pair: false },
+            Some(_) => Source::Forwarded { by_pair: false, presumed: false },
             None => Source::Memory,
         };
         recorder.record_with(|| self.event(EventKind::Load { loc, value, source }));

@@ -11,6 +11,9 @@ pub enum Source {
     Forwarded {
         /// Whether the store belongs to an update or to a pair of exclusive accesses.
         by_pair: bool,
+        /// Whether the value is presumed: it relies on a guess that is not resolved. A later
+        /// [`EventKind::Confirm`] says when it is.
+        presumed: bool,
     },
 }
 
@@ -36,6 +39,8 @@ pub enum EventKind {
         /// The source of the value.
         source: Source,
     },
+    /// The presumed value that a read has taken becomes known.
+    Confirm,
     /// A store is issued and becomes pending.
     Store {
         /// The location to write.
@@ -137,6 +142,7 @@ pub struct Event {
     pub pc: Option<Pc>,
     /// For an access performed from a window: the number of earlier accesses that are still
     /// pending. For the resolution of a guess: the number of earlier guesses that are not resolved.
+    /// For the confirmation of a value: the number of earlier reads whose value is presumed.
     pub earlier_pending: Option<u32>,
     /// What happens.
     pub kind: EventKind,

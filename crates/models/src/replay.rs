@@ -57,7 +57,8 @@ pub type Origin = Option<(ThreadId, Label)>;
 pub struct AnnotatedEvent {
     /// The event. Its label is known.
     pub event: Event,
-    /// For a load or update: the store that it reads from.
+    /// For a load or update: the store that it reads from. `None` for an update whose read is an
+    /// earlier event.
     pub reads_from: Option<Origin>,
     /// The earlier accesses of the same thread that the event overtakes, oldest first.
     pub overtaken: Vec<Label>,
@@ -271,6 +272,7 @@ pub fn replay_abstract<M: MemoryModel>(
         if machine.model.has_no_pending_access(&state.pending, step.thread) {
             // An abstraction does not count pending stores, so the annotator may have too many.
             annotator.pending[step.thread.index()].clear();
+            annotator.has_read[step.thread.index()].clear();
         }
         run.steps.push(ReplayedStep {
             step: step.clone(),
@@ -351,6 +353,8 @@ fn registers<M: MemoryModel>(
 #[derive(Clone)]
 struct Annotator {
     pending: Vec<Vec<PendingAccess>>,
+    /// By pending access: whether it is an update whose read has an event of its own.
+    has_read: Vec<Vec<bool>>,
     /// By location: the store that wrote its value.
     writers: Vec<Origin>,
 }
@@ -359,6 +363,7 @@ impl Annotator {
     fn new<M: MemoryModel>(machine: &Machine<'_, M>) -> Self {
         Annotator {
             pending: vec![Vec::new(); machine.shape.threads.len()],
+            has_read: vec![Vec::new(); machine.shape.threads.len()],
             writers: vec![None; machine.shape.program().locations.len()],
         }
     }
@@ -371,12 +376,12 @@ impl Annotator {
         match event.kind {
             EventKind::Fetch { stores, loc, value } => {
                 let label = event.label.expect("only commits have no label");
-                self.pending[t].push(PendingAccess { label, stores, loc, value });
+                self.push_pending(t, PendingAccess { label, stores, loc, value });
             }
             EventKind::Store { loc, value } => {
                 let label = event.label.expect("only commits have no label");
                 let (loc, value) = (Some(loc), Some(value));
-                self.pending[t].push(PendingAccess { label, stores: true, loc, value });
+                self.push_pending(t, PendingAccess { label, stores: true, loc, value });
             }
             EventKind::Load { loc, source, .. } => {
                 let at = self.window_position(&event);
@@ -396,8 +401,9 @@ impl Annotator {
                 let is_update = event.pc.is_some_and(|pc| {
                     matches!(shape.stmt(event.thread, pc).op, fencepost_ir::Op::Update { .. })
                 });
-                if !is_update {
-                    self.remove_pending(t, at);
+                match at {
+                    Some(at) if is_update => self.has_read[t][at] = true,
+                    Some(_) | None => self.remove_pending(t, at),
                 }
             }
             EventKind::Write { loc, .. } => self.set_writer(event.thread, event.label, loc),
@@ -417,7 +423,8 @@ impl Annotator {
                 let at = self.window_position(&event);
                 let before = at.unwrap_or(self.pending[t].len());
                 overtaken = self.pending[t][..before].iter().map(|p| p.label).collect();
-                reads_from = Some(self.writers[loc.index()]);
+                let has_read = at.is_some_and(|at| self.has_read[t][at]);
+                reads_from = (!has_read).then_some(self.writers[loc.index()]);
                 unseen_stores = self.pending_stores_of_others(t, loc);
                 self.remove_pending(t, at);
                 if new.is_some() {
@@ -442,6 +449,7 @@ impl Annotator {
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
             | EventKind::Defer
+            | EventKind::Confirm
             | EventKind::Skip => {}
         }
         AnnotatedEvent { event, reads_from, overtaken, unseen_stores }
@@ -466,9 +474,15 @@ impl Annotator {
         self.pending[t].iter().position(|p| p.loc == loc && p.value == value)
     }
 
+    fn push_pending(&mut self, t: usize, access: PendingAccess) {
+        self.pending[t].push(access);
+        self.has_read[t].push(false);
+    }
+
     fn remove_pending(&mut self, t: usize, at: Option<usize>) {
         if let Some(at) = at {
             self.pending[t].remove(at);
+            self.has_read[t].remove(at);
         }
     }
 

@@ -118,7 +118,9 @@ impl Table {
                 };
                 let (value, source) = match forward {
                     LoadSource::Memory => (memory.values[loc.index()], Source::Memory),
-                    LoadSource::Value(value) => (value, Source::Forwarded { by_pair: false }),
+                    LoadSource::Value(value) => {
+                        (value, Source::Forwarded { by_pair: false, presumed: false })
+                    }
                     LoadSource::Wait => unreachable!("a load that must wait is not performed"),
                 };
                 recorder.record_with(|| event(EventKind::Load { loc, value, source }));

@@ -120,6 +120,7 @@ fn writes(run: &ReplayedRun, loc: Loc) -> Vec<Written> {
             EventKind::Fetch { .. }
             | EventKind::Load { .. }
             | EventKind::Store { .. }
+            | EventKind::Confirm
             | EventKind::Repeat { .. }
             | EventKind::Update { new: None, .. }
             | EventKind::Fence(_)

@@ -360,6 +360,7 @@ impl EventRecord {
             EventKind::Drain(loc) => (Some(loc), None),
             EventKind::Set { .. }
             | EventKind::Fence(_)
+            | EventKind::Confirm
             | EventKind::Test(_)
             | EventKind::Guess(_)
             | EventKind::New(_)
@@ -386,6 +387,7 @@ impl EventRecord {
             | EventKind::Write { .. }
             | EventKind::Commit { .. }
             | EventKind::CommitAndKeep { .. }
+            | EventKind::Confirm
             | EventKind::Repeat { .. }
             | EventKind::Update { .. }
             | EventKind::Fetch { .. }

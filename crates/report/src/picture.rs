@@ -423,6 +423,7 @@ fn touched(trace_rows: &TraceRows<'_>) -> Vec<bool> {
             EventKind::Fetch { loc, .. } => loc.into_iter().for_each(&mut touch),
             EventKind::Fence(_)
             | EventKind::Set { .. }
+            | EventKind::Confirm
             | EventKind::Test(_)
             | EventKind::Guess(_)
             | EventKind::New(_)

@@ -295,6 +295,7 @@ fn accesses(run: &ReplayedRun) -> (Vec<Access>, Vec<Reordering>) {
             EventKind::Fence(_)
             | EventKind::Drain(_)
             | EventKind::Set { .. }
+            | EventKind::Confirm
             | EventKind::Test(_)
             | EventKind::Guess(_)
             | EventKind::New(_)

@@ -55,6 +55,7 @@ pub fn kind(program: &Program, event: &Event) -> &'static str {
         EventKind::Commit { .. } => "commit",
         EventKind::CommitAndKeep { .. } => "commit-stay",
         EventKind::Repeat { .. } => "repeat",
+        EventKind::Confirm => "confirm",
         EventKind::Update { .. } => "update",
         EventKind::Fence(_) => "fence",
         EventKind::Drain(_) => "drain",
@@ -104,6 +105,7 @@ pub fn is_numbered(program: &Program, event: &Event) -> bool {
         EventKind::Set { .. } => is_choice(program, event),
         EventKind::Test(holds) => !holds && kind(program, event) == "assert",
         EventKind::Fetch { .. }
+        | EventKind::Confirm
         | EventKind::Guess(_)
         | EventKind::AtomicBegin
         | EventKind::AtomicEnd
@@ -305,6 +307,7 @@ pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
         EventKind::AtomicEnd => "}".into(),
         EventKind::Skip => "skip".into(),
         EventKind::Defer => "waits for a value".into(),
+        EventKind::Confirm => "the value that was read is confirmed".into(),
     }
 }
 

@@ -32,11 +32,11 @@ const FENCES: [(&str, u32); 6] = [
 ];
 
 /// The orders of an access, with their costs: the text with a hole, and what can be in the hole.
-struct Access {
-    text: String,
-    orders: &'static [(&'static str, u32)],
+pub(super) struct Access {
+    pub(super) text: String,
+    pub(super) orders: &'static [(&'static str, u32)],
     /// The index of the order in the original program.
-    own: usize,
+    pub(super) own: usize,
 }
 
 /// The fences of `arm`.
@@ -48,13 +48,13 @@ const ARM_FENCES: [(&str, u32); 4] = [
 ];
 
 /// A plain access has no order that can change.
-const PLAIN: &[(&str, u32)] = &[("plain", 0)];
-const LOADS: &[(&str, u32)] = &[("relaxed", 0), ("acquire", 1), ("seq_cst", 1)];
-const STORES: &[(&str, u32)] = &[("relaxed", 0), ("release", 1), ("seq_cst", 3)];
-const UPDATES: &[(&str, u32)] =
+pub(super) const PLAIN: &[(&str, u32)] = &[("plain", 0)];
+pub(super) const LOADS: &[(&str, u32)] = &[("relaxed", 0), ("acquire", 1), ("seq_cst", 1)];
+pub(super) const STORES: &[(&str, u32)] = &[("relaxed", 0), ("release", 1), ("seq_cst", 3)];
+pub(super) const UPDATES: &[(&str, u32)] =
     &[("relaxed", 0), ("acquire", 1), ("release", 1), ("acq_rel", 2), ("seq_cst", 2)];
 /// Success and failure, without a branch on the result.
-const EXCHANGES: &[(&str, u32)] = &[
+pub(super) const EXCHANGES: &[(&str, u32)] = &[
     ("relaxed, relaxed", 0),
     ("acquire, acquire", 1),
     ("release, relaxed", 1),
@@ -104,8 +104,11 @@ impl Access {
     }
 }
 
-/// A program: the accesses of each thread.
-struct Accesses(Vec<Vec<Access>>);
+/// A program: its locations, and the accesses of each thread.
+pub(super) struct Accesses {
+    pub(super) shared: &'static str,
+    pub(super) threads: Vec<Vec<Access>>,
+}
 
 impl Accesses {
     fn random(seed: u64) -> Accesses {
@@ -114,7 +117,8 @@ impl Accesses {
             let count = 2 + random.below(2);
             (0..count).map(|at| Access::random(random, at)).collect()
         };
-        Accesses((0..2).map(|_| thread(&mut random)).collect())
+        let threads = (0..2).map(|_| thread(&mut random)).collect();
+        Accesses { shared: "shared int x, y;", threads }
     }
 
     /// Returns the text with an order for each access, and a fence before each but the first.
@@ -122,8 +126,8 @@ impl Accesses {
         &self,
         choose: &mut dyn FnMut(&Access, bool) -> (&'static str, &'static str),
     ) -> String {
-        let mut text = String::from("shared int x, y;\n");
-        for (thread, accesses) in self.0.iter().enumerate() {
+        let mut text = format!("{}\n", self.shared);
+        for (thread, accesses) in self.threads.iter().enumerate() {
             text.push_str(&format!("thread t{thread} {{\n"));
             for (at, access) in accesses.iter().enumerate() {
                 let (order, fence) = choose(access, at > 0);
@@ -142,7 +146,7 @@ impl Accesses {
     fn cheaper(&self, limit: u32, model: &str) -> Vec<String> {
         let all = if model == "arm" { &ARM_FENCES[..] } else { &FENCES[..] };
         let mut choices: Vec<(Vec<(&str, &str)>, u32)> = vec![(Vec::new(), 0)];
-        for (at, access) in self.0.iter().flat_map(|thread| thread.iter().enumerate()) {
+        for (at, access) in self.threads.iter().flat_map(|thread| thread.iter().enumerate()) {
             let fences = if at > 0 { all } else { &all[..1] };
             let mut more = Vec::new();
             for (chosen, cost) in &choices {
@@ -178,50 +182,74 @@ pub(super) fn is_correct(text: &str, original: &Problem, model: &ModelSpec) -> b
     }
 }
 
+/// What a repair consists of.
+pub(super) struct Counts {
+    pub(super) orders: usize,
+    pub(super) atoms: usize,
+}
+
+/// Infers orders and fences for a program with a property, and compares the answer with brute force.
+/// Returns `None` if there is no property.
+pub(super) fn compare_with_brute_force(
+    accesses: &Accesses,
+    property: impl FnOnce(Problem) -> Option<Problem>,
+    seed: u64,
+    models: &[&str],
+) -> Option<Vec<Counts>> {
+    let source = accesses.original();
+    let lowered = lower_with_orders(&source);
+    let lowered = lowered.unwrap_or_else(|errors| panic!("{errors}\n{source}"));
+    let problem = property(lowered.into_iter().next()?)?;
+    let mut counts = Vec::new();
+    for name in models {
+        let model = model(name);
+        let problems = std::slice::from_ref(&problem);
+        let (costs, anywhere) = (FenceCosts::for_model(&model), Restrictions::default());
+        let fences = Candidates::new(problems, &costs, &anywhere, WrittenFences::Kept);
+        let orders = OrderCosts::default();
+        let candidates = fences.with_orders(&problem.program, &model, &anywhere, &orders);
+        let inference = run_query(&problem, &model, &candidates, None, infer);
+        let case = || format!("{name}, seed {seed}\n{source}\n{inference:?}");
+        let Inference::Repaired(repair) = &inference else { panic!("{}", case()) };
+        assert_eq!(repair.sufficiency, Sufficiency::Verified, "{}", case());
+        for need in &repair.needed_for {
+            assert!(need.violation.is_some(), "{need:?} {}", case());
+        }
+        for cheaper in accesses.cheaper(repair.cost, name) {
+            assert!(!is_correct(&cheaper, &problem, &model), "{cheaper} {}", case());
+        }
+        let original = LoweredSource {
+            frontend: by_extension("fp").expect("a front end"),
+            text: &source,
+            request: Request { places: true, orders: true, ..Request::default() },
+            problems,
+        };
+        for placement in &repair.placements {
+            let repaired = original.repair(placement, WrittenFences::Kept);
+            let repaired = repaired.unwrap_or_else(|why| panic!("{why} {}", case()));
+            let text = repaired.changes.main_text(&source);
+            assert!(repaired.differing.is_empty(), "{text} {}", case());
+            assert!(is_correct(text, &problem, &model), "{text}");
+        }
+        let is_order = |barrier| matches!(barrier, Barrier::Order(_));
+        let atoms = &repair.placements[0].atoms;
+        let orders = atoms.iter().filter(|atom| is_order(atom.barrier)).count();
+        counts.push(Counts { orders, atoms: atoms.len() });
+    }
+    Some(counts)
+}
+
 #[test]
 fn random_stronger_orders_are_the_cheapest_by_brute_force() {
     let (mut compared, mut changed, mut mixed) = (0, 0, 0);
     for seed in seeds(PROGRAMS) {
         let accesses = Accesses::random(seed);
-        let source = accesses.original();
-        let lowered = lower_with_orders(&source).expect("the program compiles");
-        let Some(problem) = lowered.into_iter().next().and_then(as_under_sc) else { continue };
-        for name in ["tso", "pso", "rmo", "arm"] {
-            let model = model(name);
-            let problems = std::slice::from_ref(&problem);
-            let (costs, anywhere) = (FenceCosts::for_model(&model), Restrictions::default());
-            let fences = Candidates::new(problems, &costs, &anywhere, WrittenFences::Kept);
-            let orders = OrderCosts::default();
-            let candidates = fences.with_orders(&problem.program, &model, &anywhere, &orders);
-            let inference = run_query(&problem, &model, &candidates, None, infer);
-            let case = || format!("{name}, seed {seed}\n{source}\n{inference:?}");
-            let Inference::Repaired(repair) = &inference else { panic!("{}", case()) };
-            assert_eq!(repair.sufficiency, Sufficiency::Verified, "{}", case());
-            for need in &repair.needed_for {
-                assert!(need.violation.is_some(), "{need:?} {}", case());
-            }
-            for cheaper in accesses.cheaper(repair.cost, name) {
-                assert!(!is_correct(&cheaper, &problem, &model), "{cheaper} {}", case());
-            }
-            let original = LoweredSource {
-                frontend: by_extension("fp").expect("a front end"),
-                text: &source,
-                request: Request { places: true, orders: true, ..Request::default() },
-                problems,
-            };
-            for placement in &repair.placements {
-                let repaired = original.repair(placement, WrittenFences::Kept);
-                let repaired = repaired.unwrap_or_else(|why| panic!("{why} {}", case()));
-                let text = repaired.changes.main_text(&source);
-                assert!(repaired.differing.is_empty(), "{text} {}", case());
-                assert!(is_correct(text, &problem, &model), "{text}");
-            }
-            let is_order = |barrier| matches!(barrier, Barrier::Order(_));
-            let atoms = &repair.placements[0].atoms;
-            let count = atoms.iter().filter(|atom| is_order(atom.barrier)).count();
+        let models = ["tso", "pso", "rmo", "arm"];
+        let counts = compare_with_brute_force(&accesses, as_under_sc, seed, &models);
+        for Counts { orders, atoms } in counts.into_iter().flatten() {
             compared += 1;
-            changed += usize::from(count > 0);
-            mixed += usize::from(count > 0 && count < atoms.len());
+            changed += usize::from(orders > 0);
+            mixed += usize::from(orders > 0 && orders < atoms);
         }
     }
     report_comparisons("stronger orders: brute force", compared);

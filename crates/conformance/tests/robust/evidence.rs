@@ -68,6 +68,7 @@ fn record(problem: &Problem, event: &Event, recorder: &mut Recorder) {
         | EventKind::Skip => {}
         EventKind::Fetch { .. }
         | EventKind::CommitAndKeep { .. }
+        | EventKind::Confirm
         | EventKind::Repeat { .. }
         | EventKind::New(_)
         | EventKind::Free(_)

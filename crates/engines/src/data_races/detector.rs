@@ -95,6 +95,7 @@ impl<'p> Detector<'p> {
             EventKind::Fetch { .. }
             | EventKind::Commit { .. }
             | EventKind::CommitAndKeep { .. }
+            | EventKind::Confirm
             | EventKind::Repeat { .. }
             | EventKind::Drain(_)
             | EventKind::Set { .. }

@@ -151,6 +151,7 @@ impl EventRecorder for Footprint {
             | EventKind::Write { .. }
             | EventKind::Commit { .. }
             | EventKind::CommitAndKeep { .. }
+            | EventKind::Confirm
             | EventKind::Repeat { .. }
             | EventKind::Update { .. }
             | EventKind::New(_)
@@ -277,6 +278,7 @@ impl Footprint {
                 | EventKind::Store { .. }
                 | EventKind::Commit { .. }
                 | EventKind::CommitAndKeep { .. }
+                | EventKind::Confirm
                 | EventKind::Repeat { .. } => {}
             }
         }

@@ -52,6 +52,8 @@ pub(super) struct Access {
     repeats: Option<usize>,
     /// Whether it reads the pending store of an update or of an exclusive pair.
     pub(super) by_pair: bool,
+    /// The time from which the value that it reads is not presumed.
+    pub(super) confirmed: EventIndex,
     /// Whether it is in a critical section.
     pub(super) critical: bool,
 }
@@ -101,15 +103,16 @@ pub(super) fn read_threads(
     run: &ReplayedRun,
 ) -> Vec<Vec<Item>> {
     let mut reader = RunReader::new(problem, model);
-    let mut before_last = reader.pending.clone();
+    let mut before_last = (reader.pending.clone(), reader.presumed.clone());
     for events in std::iter::once(&run.first.events).chain(run.steps.iter().map(|s| &s.events)) {
-        before_last.clone_from(&reader.pending);
+        before_last.0.clone_from(&reader.pending);
+        before_last.1.clone_from(&reader.presumed);
         events.iter().for_each(|annotated| reader.record_event(annotated));
     }
     reader.record_run_end(run);
     if run.last.pcs.is_empty() {
         // The completion takes place without the last step.
-        reader.pending = before_last;
+        (reader.pending, reader.presumed) = before_last;
     }
     reader.now = RUN_END;
     run.completion.iter().for_each(|annotated| reader.record_event(annotated));
@@ -126,6 +129,8 @@ struct RunReader<'p> {
     threads: Vec<Vec<Item>>,
     /// By thread: the positions of its pending accesses in `threads`, in program order.
     pending: Vec<Vec<usize>>,
+    /// By thread: the positions of the reads with a presumed value in `threads`, in program order.
+    presumed: Vec<Vec<usize>>,
     /// By thread and label: the pending statements of its window that are not accesses. For a
     /// visible action: its position in `threads`.
     deferred: Vec<BTreeMap<Label, VecDeque<Option<usize>>>>,
@@ -150,6 +155,7 @@ impl<'p> RunReader<'p> {
             places,
             threads: vec![Vec::new(); threads],
             pending: vec![Vec::new(); threads],
+            presumed: vec![Vec::new(); threads],
             deferred: vec![BTreeMap::new(); threads],
             guesses: vec![Vec::new(); threads],
             now: 0,
@@ -171,6 +177,7 @@ impl<'p> RunReader<'p> {
             write: stores.then_some(effect),
             repeats: None,
             by_pair: false,
+            confirmed: 0,
             critical,
         };
         match event.kind {
@@ -182,10 +189,15 @@ impl<'p> RunReader<'p> {
                 self.push_pending(t, access(false, true, Some(loc), NEVER));
             }
             EventKind::Load { loc, source, .. } => {
-                let by_pair = source == Source::Forwarded { by_pair: true };
-                let item = Access { by_pair, ..access(true, false, Some(loc), now) };
+                let (by_pair, presumed) = match source {
+                    Source::Forwarded { by_pair, presumed } => (by_pair, presumed),
+                    Source::Memory => (false, false),
+                };
+                let confirmed = if presumed { NEVER } else { 0 };
+                let item = Access { by_pair, confirmed, ..access(true, false, Some(loc), now) };
                 self.record_load(annotated, item);
             }
+            EventKind::Confirm => self.confirm(annotated),
             EventKind::Update { loc, new, .. } => {
                 let writes = new.is_some() || !self.splits_updates;
                 self.record_access(annotated, access(true, writes, Some(loc), now));
@@ -370,10 +382,24 @@ impl<'p> RunReader<'p> {
             return self.threads[t].push(Item::Access(load));
         };
         let item = self.pending[t][at as usize];
+        if load.confirmed == NEVER {
+            let earlier = self.presumed[t].partition_point(|other| *other < item);
+            self.presumed[t].insert(earlier, item);
+        }
         let Item::Access(known) = &mut self.threads[t][item] else { return };
         *known = Access { write: known.write, ..load };
         if known.write.is_none() {
             self.pending[t].remove(at as usize);
+        }
+    }
+
+    /// Records that the presumed value of a read becomes known.
+    fn confirm(&mut self, annotated: &AnnotatedEvent) {
+        let t = annotated.event.thread.index();
+        let at = annotated.event.earlier_pending.expect("a presumed value is in a window");
+        let item = self.presumed[t].remove(at as usize);
+        if let Item::Access(access) = &mut self.threads[t][item] {
+            access.confirmed = self.now;
         }
     }
 
@@ -477,6 +503,7 @@ impl<'p> RunReader<'p> {
             | EventKind::Write { .. }
             | EventKind::CommitAndKeep { .. }
             | EventKind::Repeat { .. }
+            | EventKind::Confirm
             | EventKind::Update { .. }
             | EventKind::Fence(_)
             | EventKind::Drain(_)

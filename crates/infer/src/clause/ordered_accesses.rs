@@ -8,6 +8,11 @@
 //!   The thread waits at a fence that orders loads, so such a fence also delays visible actions.
 //! - A release write is after all earlier accesses. An acquire read is before all later accesses,
 //!   and the thread does not fetch the next access before it. It does not read from a pending update.
+//! - A write is after the reads that the value of an earlier acquire read picks: it waits until this
+//!   value is confirmed. A read from a pending write takes such a value, and the reads that it picks
+//!   may be performed later.
+//! - Fences do not have this rule. A `DMB LD` waits for all earlier reads, so also for those that a
+//!   value picks. It ignores reads whose value is discarded, even if a value picks them.
 //! - A strong acquire read is after earlier release writes. This needs both orders. If a run
 //!   contradicts such a pair, its clause has one of the two that the run does not have. A placement
 //!   without that one allows the run, so the clause is valid. Another run may yield the other one.
@@ -124,6 +129,7 @@ fn is_release_blocking(access: &Access, before: &[Item]) -> bool {
 fn is_acquire_blocking(access: &Access, after: &[Item]) -> bool {
     let Some(read) = access.read else { return false };
     let mut first = NEVER;
+    let first_write = accesses(after).filter_map(|later| later.write).min();
     // The thread waits at the next access.
     let mut inside = None;
     for item in after {
@@ -145,7 +151,7 @@ fn is_acquire_blocking(access: &Access, after: &[Item]) -> bool {
             Item::Place { .. } | Item::Invoke { .. } | Item::Guess { .. } => {}
         }
     }
-    access.by_pair || read > first
+    access.by_pair || read > first || first_write.is_some_and(|write| access.confirmed > write)
 }
 
 /// Returns whether a strong acquire of an access blocks the run, because an earlier write has release

@@ -29,17 +29,6 @@ impl Arm {
         let pc = window.pc(entry);
         let is_speculative = self.is_speculative(shape, t, window, entry);
         let value = read.forwarded.unwrap_or(state.memory.values[loc.index()]);
-        let source = match read.forwarded {
-            Some(_) => Source::Forwarded { by_pair: read.by_pair },
-            None => Source::Memory,
-        };
-        // A comparison that fails at once is one event, see `settle_access`.
-        if comparison(shape, t, window, entry, value) != Some(Ok(false)) {
-            recorder.record_with(|| {
-                let kind = EventKind::Load { loc, value, source };
-                event(shape, t, window, entry, kind)
-            });
-        }
         let target = shape.stmt(t, pc).op.target();
         let limits = |reg: Reg| shape.thread(t).register_limits[reg.index()];
         let yields_value = !yields_success(&shape.stmt(t, pc).op);
@@ -47,6 +36,20 @@ impl Arm {
             Some(reg) if yields_value => check_limits(limits(reg), value).map(|_| ()),
             Some(_) | None => Ok(()),
         });
+        let presumed = read.presumed_from.is_some() && checked.is_ok();
+        let source = match read.forwarded {
+            Some(_) => Source::Forwarded { by_pair: read.by_pair, presumed },
+            None => Source::Memory,
+        };
+        // A comparison with a value in memory that fails at once is one event, see `settle_access`.
+        // A forwarded value has an event of its own, with its source.
+        let fails = comparison(shape, t, window, entry, value) == Some(Ok(false));
+        if read.forwarded.is_some() || !fails {
+            recorder.record_with(|| {
+                let kind = EventKind::Load { loc, value, source };
+                event(shape, t, window, entry, kind)
+            });
+        }
         let window = &mut state.pending[t.index()];
         if let Err(fault) = checked {
             // Whether a read fails depends on the time when it is performed, so it does not wait.

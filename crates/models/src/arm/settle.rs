@@ -3,7 +3,7 @@
 
 use super::Arm;
 use super::{facts, perform};
-use crate::event::{EventKind, EventRecorder};
+use crate::event::{Event, EventKind, EventRecorder};
 use crate::model::StepFailure;
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
@@ -87,7 +87,7 @@ impl WindowRules for Arm {
             let window = &mut state.pending[t.index()];
             window.retain_notes(entry, |note| !matches!(note, Note::NotAt(_)));
         }
-        self.settle_value(shape, state, t, entry);
+        self.settle_value(shape, state, t, entry, recorder);
         let window = &state.pending[t.index()];
         let is_certain = facts::is_certain_access(shape, t, window, entry);
         let registers = &mut state.registers[shape.thread(t).registers..];
@@ -176,6 +176,7 @@ impl Arm {
         state: &mut State<Vec<Window>>,
         t: ThreadId,
         entry: usize,
+        recorder: &mut dyn EventRecorder,
     ) {
         let window = &mut state.pending[t.index()];
         let taken = window.notes(entry).find_map(|note| {
@@ -186,6 +187,11 @@ impl Arm {
         if facts::is_presumed_write(shape, t, window, write) {
             return;
         }
+        recorder.record_with(|| {
+            let earlier = (0..entry).filter(|earlier| facts::is_taken(window, *earlier)).count();
+            let event = perform::event(shape, t, window, entry, EventKind::Confirm);
+            Event { earlier_pending: Some(earlier as u32), ..event }
+        });
         window.retain_notes(entry, |note| !matches!(note, Note::TakenFrom(_)));
         let value = window.value_read(entry).expect("the read is performed");
         let op = &shape.stmt(t, window.pc(entry)).op;

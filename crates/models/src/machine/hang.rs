@@ -517,6 +517,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
             | EventKind::Skip
+            | EventKind::Confirm
             | EventKind::Defer => false,
         })
     }
