@@ -426,6 +426,17 @@ mod tests {
     }
 
     #[test]
+    fn the_range_of_an_index_limits_the_footprint() {
+        let mut program = counting(1);
+        let x = program.locations[0].clone();
+        program.locations.resize(5, x);
+        let index = Some((5, Expr::Var(Reg(0))));
+        let to = Address { index, ..Address::fixed(Loc(0)) };
+        program.threads[0].code[2].op = Op::Store { to, value: Expr::Const(1) };
+        assert_eq!(ranges(&program).footprints[0][2], [Loc(0), Loc(1), Loc(2)]);
+    }
+
+    #[test]
     fn an_unbounded_loop_is_widened() {
         let ranges = ranges(&counting(-1));
         assert_eq!(ranges.locations[0], (INT_LIMITS.0, 0));
