@@ -164,9 +164,21 @@ fn compares(
     };
     let uses = &shape.thread(t).uses[pc.index()];
     let note = if succeeds { Note::Succeeds } else { Note::WritesNothing };
+    let compared = operand(uses, window.operands(shape, t, cas), *reg);
     *result == CasResult::Old
-        && operand(uses, window.operands(shape, t, cas), *reg) == expected
+        && copied(shape, t, window, compared) == copied(shape, t, window, expected)
         && window.has(cas, note)
+}
+
+/// Returns the operand of which an operand is a copy.
+fn copied(shape: &Shape<'_>, t: ThreadId, window: &Window, mut operand: Operand) -> Operand {
+    while let Operand::ProducedBy(entry) = operand
+        && let entry = usize::from(entry)
+        && let Op::Assign { expr: Expr::Var(_), .. } = &shape.stmt(t, window.pc(entry)).op
+    {
+        operand = window.operands(shape, t, entry)[0];
+    }
+    operand
 }
 
 /// If a condition compares two registers, returns them, and whether it holds if they are equal.

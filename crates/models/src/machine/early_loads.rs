@@ -10,10 +10,11 @@
 //! - L does not need a load of the path: its address is not computed from the value of one, and none
 //!   has acquire order. Such a load must be performed before L, so L is not the first one.
 //!
-//! A load that takes the value of a store of the path does not count, because it can
-//! do so at any time until the guess is resolved. So L may need such a load, and then it needs the
-//! address and the value of the store. An acquire load does not take the value of a read-modify-write. The success of a compare-and-swap and the condition of a
-//! selection may be guessed, so L may need their results, too.
+//! A load that takes the value of a store of the path does not count, because it can do so at any
+//! time until the guess is resolved. So L may need such a load, and then it needs the address and the
+//! value of the store. An acquire load does not take the value of a read-modify-write. The success of
+//! a compare-and-swap and the condition of a selection may be guessed, so L may need their results,
+//! too.
 //!
 //! The analysis goes backwards from each load. A [`Demand`] says what must hold on the rest of the
 //! path: which registers the address needs there, and which loads still need a store before them.
