@@ -183,14 +183,12 @@ fn copied(shape: &Shape<'_>, t: ThreadId, window: &Window, mut operand: Operand)
 
 /// If a condition compares two registers, returns them, and whether it holds if they are equal.
 fn equality(cond: &Expr<Reg>) -> Option<(Reg, Reg, bool)> {
-    match cond {
-        Expr::Unary(UnOp::Not, inner) => equality(inner).map(|(a, b, equal)| (a, b, !equal)),
-        Expr::Binary(op @ (BinOp::Eq | BinOp::Ne), a, b) => match (&**a, &**b) {
-            (Expr::Var(a), Expr::Var(b)) => Some((*a, *b, *op == BinOp::Eq)),
-            _ => None,
-        },
-        _ => None,
+    if let Expr::Unary(UnOp::Not, inner) = cond {
+        return equality(inner).map(|(a, b, equal)| (a, b, !equal));
     }
+    let Expr::Binary(op @ (BinOp::Eq | BinOp::Ne), a, b) = cond else { return None };
+    let (Expr::Var(a), Expr::Var(b)) = (&**a, &**b) else { return None };
+    Some((*a, *b, *op == BinOp::Eq))
 }
 
 /// Returns the condition of a branch or an assumption.

@@ -223,11 +223,10 @@ impl Demand {
     /// Returns the demand if the statement at `pc` gives its value to none, or to some, of the loads
     /// that need one.
     fn forwarded_from(self, facts: &ThreadShape, op: &Op, pc: Pc) -> Vec<Demand> {
-        let is_plain = match op {
-            Op::Store { .. } => true,
-            Op::Update { .. } => false,
-            _ => return vec![self],
-        };
+        let is_plain = matches!(op, Op::Store { .. });
+        if !is_plain && !matches!(op, Op::Update { .. }) {
+            return vec![self];
+        }
         let stored = &facts.footprints[pc.index()];
         let takes = |forwarded: &Forwarded| {
             let loaded = &facts.footprints[forwarded.load.index()];
@@ -249,27 +248,28 @@ impl Demand {
         demands
     }
 
-    /// Adds what the result of a statement needs.
+    /// Adds what the result of a statement needs. The result of a comparison or a selection may be
+    /// guessed, and that of other statements is known.
     fn require_result(&mut self, op: &Op, is_selection: bool, pc: Pc) {
-        match op {
-            Op::Assign { expr, .. } if !is_selection => self.require(expr),
-            Op::Load { .. } => self.require_forwarded(pc),
-            Op::Update { update, .. } if !is_comparison(update) => self.require_forwarded(pc),
-            // A guess decides it, or it is known.
-            _ => {}
+        if let Op::Assign { expr, .. } = op {
+            if !is_selection {
+                self.require(expr);
+            }
+        } else if matches!(op, Op::Load { .. }) || is_update_without_comparison(op) {
+            self.require_forwarded(pc);
         }
     }
 
     /// Adds what the address and the value of a store or update need.
     fn require_stored_value(&mut self, op: &Op, pc: Pc) {
         op.address().into_iter().flat_map(address_exprs).for_each(|expr| self.require(expr));
-        match op {
-            Op::Store { value, .. } => self.require(value),
-            Op::Update { update: Update::Swap { new } | Update::Cas { new, .. }, .. } => {
-                self.require(new);
-            }
+        if let Op::Store { value: new, .. }
+        | Op::Update { update: Update::Swap { new } | Update::Cas { new, .. }, .. } = op
+        {
+            self.require(new);
+        } else {
             // An addition or a bitwise operation.
-            _ => self.require_forwarded(pc),
+            self.require_forwarded(pc);
         }
     }
 
@@ -282,8 +282,8 @@ impl Demand {
     }
 }
 
-fn is_comparison(update: &Update) -> bool {
-    matches!(update, Update::Cas { .. })
+fn is_update_without_comparison(op: &Op) -> bool {
+    matches!(op, Op::Update { update, .. } if !matches!(update, Update::Cas { .. }))
 }
 
 /// Returns the only location of a list.
