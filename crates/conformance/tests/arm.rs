@@ -8,6 +8,7 @@
 //! `FENCEPOST_SEEDS=from..to` selects other random programs.
 
 mod classics;
+mod violations;
 
 use crate::common::{outcomes, report_comparisons, seeds, settings};
 use crate::mutations;
@@ -153,7 +154,7 @@ fn every_mutation_of_arm_is_detected() {
         .collect();
     let is_detected = |mutated: Mutated| {
         programs.iter().any(|(problem, judged)| {
-            let model = Arm { bound: 32, mutated };
+            let model = Arm::new(32, mutated);
             mutations::outcomes(problem, model, Reductions::ALL) != *judged
         })
     };

@@ -55,6 +55,18 @@ pub struct Arm {
     pub bound: u32,
     /// The active mutation.
     pub mutated: Mutated,
+    /// What a failure of a statement in a window does.
+    failures: Failures,
+}
+
+/// What a failure of a statement in a window does: a fault or a failed assertion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Failures {
+    /// The step fails.
+    Fail,
+    /// The run has failed already, and the step shows whether pending accesses can be completed. A
+    /// thread continues behind a failed assertion and ends at a fault.
+    Ignored,
 }
 
 /// The pairs that may be reordered: all.
@@ -89,6 +101,11 @@ const MAX_BOUND: u32 = (1 << ENTRY_BITS) - 1;
 const MAX_UNKNOWN_READS: usize = 12;
 
 impl Arm {
+    /// Creates the model with a bound on the entries of a window.
+    pub fn new(bound: u32, mutated: Mutated) -> Self {
+        Arm { bound, mutated, failures: Failures::Fail }
+    }
+
     /// Returns the statements in a thread's window, oldest first. The number of an internal step is
     /// the position of the entry, with guesses in the higher bits.
     pub fn window<'a>(
@@ -456,20 +473,32 @@ impl MemoryModel for Arm {
         }
         let (entry, guesses) = split(step);
         let window = &state.pending[t.index()];
-        let label = Some(shape.stmt(t, window.pc(entry)).label);
-        let failure = |fault| StepFailure { fault: Some(fault), label };
         let facts = facts::facts(shape, t, window);
-        if facts[entry].reads {
+        let performed = if facts[entry].reads {
             let loc = window.location(shape, t, entry).expect("the address is known");
-            let loc = loc.map_err(failure)?;
-            let read = self.may_read(shape, state, t, &facts, entry, loc);
-            let read = read.expect("the read is enabled");
-            self.perform_read(shape, state, t, (entry, loc), (&read, guesses), recorder)
+            loc.and_then(|loc| {
+                let read = self.may_read(shape, state, t, &facts, entry, loc);
+                let read = read.expect("the read is enabled");
+                self.perform_read(shape, state, t, (entry, loc), (&read, guesses), recorder)
+            })
         } else {
             self.perform_write(shape, state, t, &facts, entry, recorder)
+        };
+        if let Err(fault) = performed {
+            state.pending[t.index()].add_note(entry, Note::Failed(fault));
         }
-        .map_err(failure)?;
         self.settle(shape, state, t, recorder)
+    }
+
+    fn ignore_failures(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        recorder: &mut dyn EventRecorder,
+    ) -> bool {
+        let model = Arm { failures: Failures::Ignored, ..*self };
+        model.settle(shape, state, t, recorder) == Ok(true)
     }
 
     fn internal_commutes(

@@ -293,7 +293,7 @@ impl ModelSpec {
             ModelKind::Tso => visitor.visit(Buffered(Tso { bound, mutated })),
             ModelKind::Pso => visitor.visit(Buffered(Pso { bound, mutated })),
             ModelKind::Table(bypass) => visitor.visit(Table { bypass, bound, mutated }),
-            ModelKind::Arm => visitor.visit(Arm { bound, mutated }),
+            ModelKind::Arm => visitor.visit(Arm::new(bound, mutated)),
         }
     }
 }

@@ -23,6 +23,7 @@
 
 mod at_once;
 pub mod choice;
+mod completion;
 mod direct;
 mod early_loads;
 mod guess;
@@ -223,7 +224,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         Ok(true)
     }
 
-    /// Takes one step. If the step is not taken or fails, the contents of `state` are unspecified.
+    /// Takes one step. If the step is not taken, the contents of `state` are unspecified. If it fails,
+    /// `state` is the one in which it fails.
     pub fn take_step(
         &self,
         state: &mut State<M::Pending>,

@@ -267,6 +267,18 @@ pub trait MemoryModel: Sync {
         recorder: &mut dyn EventRecorder,
     ) -> Result<bool, StepFailure>;
 
+    /// After a step of the thread has failed: removes what has failed from its pending statements, so
+    /// that the accesses before it can be completed. Returns false if a guess is wrong.
+    fn ignore_failures(
+        &self,
+        _: &Shape<'_>,
+        _: &mut State<Self::Pending>,
+        _: ThreadId,
+        _: &mut dyn EventRecorder,
+    ) -> bool {
+        true
+    }
+
     /// Returns whether nothing is pending for the thread.
     fn has_no_pending_access(&self, pending: &Self::Pending, t: ThreadId) -> bool;
 

@@ -119,8 +119,7 @@ pub struct ReplayedRun {
     /// The replayed steps.
     pub steps: Vec<ReplayedStep>,
     /// If threads hold locations at the end of a violating run: what happens until they do not. It
-    /// shows that the program reaches the end of the run. If the last step fails, these events
-    /// happen without it.
+    /// shows that the program reaches the end of the run.
     pub completion: Vec<AnnotatedEvent>,
     /// The violation at the end of the run: the last step fails, or the last state violates a
     /// property. A replay does not find livelocks; who finds one sets it.
@@ -254,7 +253,6 @@ pub fn replay_abstract<M: MemoryModel>(
             machine.unpack(packed, &mut state);
         }
         let is_last = at + 1 == trace.steps.len();
-        let before = is_last.then(|| (state.clone(), annotator.clone()));
         let taken = machine.take_step(&mut state, step, &mut events);
         let step_failure = match taken {
             Ok(StepResult::Taken) => None,
@@ -282,10 +280,10 @@ pub fn replay_abstract<M: MemoryModel>(
             critical: critical(machine, &state),
         });
         if let Some(mut failure) = step_failure {
-            let Some((before, annotator)) = before else {
+            if !is_last {
                 return diverge(Some(at), "this step fails before the end of the trace");
-            };
-            run.completion = completion(machine, before, annotator);
+            }
+            run.completion = completion(machine, state, annotator);
             let last_label = run.steps.last().and_then(|step| step.events.last()?.event.label);
             failure.label = failure.label.or(last_label);
             run.violation = Some(failure.violation(machine.shape.program(), Some(step.thread)));
@@ -313,14 +311,11 @@ pub fn replay_abstract<M: MemoryModel>(
 /// Returns the events that end all holds of locations. Returns none if there is no hold.
 fn completion<M: MemoryModel>(
     machine: &Machine<'_, M>,
-    mut state: State<M::Pending>,
+    state: State<M::Pending>,
     mut annotator: Annotator,
 ) -> Vec<AnnotatedEvent> {
     let mut events: Vec<Event> = Vec::new();
-    for step in machine.completion(&state).unwrap_or_default() {
-        let taken = machine.take_step(&mut state, &step, &mut events);
-        debug_assert_eq!(taken, Ok(StepResult::Taken), "a completion consists of possible steps");
-    }
+    machine.complete(state, &mut events);
     events.into_iter().map(|event| annotator.annotate(&machine.shape, event)).collect()
 }
 

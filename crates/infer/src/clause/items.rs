@@ -103,17 +103,10 @@ pub(super) fn read_threads(
     run: &ReplayedRun,
 ) -> Vec<Vec<Item>> {
     let mut reader = RunReader::new(problem, model);
-    let mut before_last = (reader.pending.clone(), reader.presumed.clone());
     for events in std::iter::once(&run.first.events).chain(run.steps.iter().map(|s| &s.events)) {
-        before_last.0.clone_from(&reader.pending);
-        before_last.1.clone_from(&reader.presumed);
         events.iter().for_each(|annotated| reader.record_event(annotated));
     }
     reader.record_run_end(run);
-    if run.last.pcs.is_empty() {
-        // The completion takes place without the last step.
-        (reader.pending, reader.presumed) = before_last;
-    }
     reader.now = RUN_END;
     run.completion.iter().for_each(|annotated| reader.record_event(annotated));
     reader.complete_repeated_writes();

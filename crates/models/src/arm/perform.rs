@@ -5,11 +5,9 @@ use super::facts::{self, Facts};
 use super::order::Read;
 use crate::address::{apply_update, check_allocated, check_limits, locate};
 use crate::event::{Event, EventKind, EventRecorder, Source};
-use crate::mutation::Mutation;
 use crate::shape::Shape;
 use crate::state::State;
 use crate::window::operands::{is_known, value_of};
-use crate::window::retire::WindowRules;
 use crate::window::{Note, Window};
 use fencepost_ir::{CasResult, Fault, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Update, Value};
 
@@ -27,7 +25,6 @@ impl Arm {
     ) -> Result<(), Fault> {
         let window = &state.pending[t.index()];
         let pc = window.pc(entry);
-        let is_speculative = self.is_speculative(shape, t, window, entry);
         let value = read.forwarded.unwrap_or(state.memory.values[loc.index()]);
         let target = shape.stmt(t, pc).op.target();
         let limits = |reg: Reg| shape.thread(t).register_limits[reg.index()];
@@ -51,14 +48,6 @@ impl Arm {
             });
         }
         let window = &mut state.pending[t.index()];
-        if let Err(fault) = checked {
-            // Whether a read fails depends on the time when it is performed, so it does not wait.
-            if is_speculative && !self.mutated.is(Mutation::SpeculativeFaultsForgotten) {
-                window.add_note(entry, Note::Failed(fault));
-                return Ok(());
-            }
-            return Err(fault);
-        }
         for earlier in &read.not_at {
             window.add_note(*earlier, Note::NotAt(loc));
         }
@@ -69,6 +58,9 @@ impl Arm {
             let is_at = guesses >> bit & 1 != 0;
             window.add_note(*earlier, if is_at { Note::At(loc) } else { Note::NotAt(loc) });
         }
+        // Whether a read fails depends on the time when it is performed, so it does not wait for
+        // guesses. Its failure does.
+        checked?;
         let registers = &mut state.registers[shape.thread(t).registers..];
         let is_update = matches!(shape.stmt(t, pc).op, Op::Update { .. });
         if let Some(write) = read.presumed_from {

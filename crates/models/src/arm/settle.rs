@@ -1,8 +1,9 @@
 //! What happens to the entries of a window as soon as possible: the guesses about accesses are
 //! checked, and an update whose comparison fails is complete.
 
-use super::Arm;
-use super::{facts, perform};
+use super::facts::{self, Facts};
+use super::perform;
+use super::{Arm, Failures};
 use crate::event::{Event, EventKind, EventRecorder};
 use crate::model::StepFailure;
 use crate::mutation::{Mutated, Mutation};
@@ -17,6 +18,35 @@ use fencepost_ir::{FenceKinds, Op, ThreadId, Update, Value};
 impl WindowRules for Arm {
     fn mutated(&self) -> Mutated {
         self.mutated
+    }
+
+    fn ignores_failures(&self) -> bool {
+        self.failures == Failures::Ignored
+    }
+
+    /// Also ends the reservations of exclusive stores that do not come.
+    fn end_thread(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        entry: usize,
+    ) {
+        let window = &mut state.pending[t.index()];
+        let registers = &mut state.registers[shape.thread(t).registers..];
+        while window.len() > entry {
+            window.remove(shape, t, window.len() - 1, 0, registers);
+        }
+        for at in (0..entry).rev() {
+            let facts = facts::facts(shape, t, window);
+            let is_pair = |fact: &Facts| fact.order.exclusive && !fact.is_update;
+            if is_pair(&facts[at]) && facts[at].writes {
+                return;
+            }
+            if is_pair(&facts[at]) && facts[at].holds {
+                window.remove(shape, t, at, 0, registers);
+            }
+        }
     }
 
     fn is_speculative(

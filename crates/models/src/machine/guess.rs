@@ -18,10 +18,9 @@
 //!   same effects, because a failed iteration changes no location and no register that is read
 //!   later, and fewer pending accesses block less.
 
+use super::Machine;
 use super::choice::Choices;
 use super::early_loads::EarlyLoads;
-use super::{Machine, Step, StepResult};
-use crate::bits::Writer;
 use crate::event::EventRecorder;
 use crate::model::{IssueResult, MemoryModel, StepFailure};
 use crate::mutation::Mutation;
@@ -29,7 +28,6 @@ use crate::shape::Shape;
 use crate::state::State;
 use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
 use fencepost_ir::{Loc, Op, Pc, ThreadId, flow};
-use rustc_hash::FxHashSet;
 
 /// The guesses that let a load be performed early.
 #[derive(Debug)]
@@ -205,39 +203,5 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// Returns whether a thread may keep other threads from writing a location.
     pub(super) fn holds_locations(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
         self.model.holds_locations(&state.pending, t)
-    }
-
-    /// Returns whether the program reaches a state. A violation in another state does not count.
-    pub(super) fn is_realizable(&self, state: &State<M::Pending>) -> bool {
-        self.completion(state).is_some()
-    }
-
-    /// Returns steps that perform pending accesses until no thread holds a location. `None` if there
-    /// are none: then the program does not reach the state.
-    pub fn completion(&self, state: &State<M::Pending>) -> Option<Vec<Step>> {
-        let threads = || self.shape.program().thread_ids();
-        let is_free =
-            |state: &State<M::Pending>| !threads().any(|t| self.holds_locations(state, t));
-        if is_free(state) {
-            return Some(Vec::new());
-        }
-        let mut writer = Writer::default();
-        let mut known = FxHashSet::default();
-        let mut open = vec![(state.clone(), Vec::new())];
-        while let Some((state, path)) = open.pop() {
-            for attempt in threads().flat_map(|t| self.attempt_internal_steps(&state, t)) {
-                if attempt.taken != Ok(StepResult::Taken) {
-                    continue;
-                }
-                let longer = || path.iter().cloned().chain([attempt.step.clone()]).collect();
-                if is_free(&attempt.after) {
-                    return Some(longer());
-                }
-                if known.insert(self.encode(&attempt.after, &mut writer).to_vec()) {
-                    open.push((attempt.after.clone(), longer()));
-                }
-            }
-        }
-        None
     }
 }

@@ -193,7 +193,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 true
             }
             Err(_) => {
-                if self.is_realizable(&scratch.base) {
+                if self.is_realizable(&scratch.work) {
                     sink.target(VIOLATION, number);
                 }
                 true

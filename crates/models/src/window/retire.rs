@@ -23,6 +23,8 @@ pub(crate) enum Retired {
     Waits,
     /// A guess about the entry is wrong.
     WrongGuess,
+    /// The entry fails, and failures are ignored: the thread ends here.
+    EndsThread,
 }
 
 /// Whether a conditional selection has a value.
@@ -39,6 +41,14 @@ pub(crate) enum Selected {
 pub(crate) trait WindowRules {
     /// Returns the active mutation.
     fn mutated(&self) -> Mutated;
+
+    /// Returns whether a failure does not end the run, because the run has failed already.
+    fn ignores_failures(&self) -> bool {
+        false
+    }
+
+    /// Removes an entry that fails and all later ones, if failures are ignored.
+    fn end_thread(&self, _: &Shape<'_>, _: &mut State<Vec<Window>>, _: ThreadId, _: usize) {}
 
     /// Returns whether an entry is behind an unresolved guess, so that its failure does not count
     /// yet. The position after the last entry stands for the next statement.
@@ -88,6 +98,7 @@ pub(crate) fn retire_ready_entries(
             Retired::Gone => {}
             Retired::Waits => entry += 1,
             Retired::WrongGuess => return Ok(false),
+            Retired::EndsThread => rules.end_thread(shape, state, t, entry),
         }
     }
     Ok(true)
@@ -104,6 +115,9 @@ pub(crate) fn fail_unless_speculative(
 ) -> Result<Retired, StepFailure> {
     if rules.is_speculative(shape, t, window, entry) {
         return Ok(Retired::Waits);
+    }
+    if rules.ignores_failures() {
+        return Ok(Retired::EndsThread);
     }
     Err(StepFailure { fault, label: Some(shape.stmt(t, window.pc(entry)).label) })
 }
@@ -156,7 +170,7 @@ fn retire_if_ready(
                 return Ok(Retired::Waits);
             }
             recorder.record_with(|| event(EventKind::Test(holds)));
-            if !holds {
+            if !holds && !rules.ignores_failures() {
                 return fail(None);
             }
         }
