@@ -283,7 +283,7 @@ pub fn replay_abstract<M: MemoryModel>(
             if !is_last {
                 return diverge(Some(at), "this step fails before the end of the trace");
             }
-            run.completion = completion(machine, state, annotator);
+            run.completion = completion(machine, state, Some(step.thread), annotator);
             let last_label = run.steps.last().and_then(|step| step.events.last()?.event.label);
             failure.label = failure.label.or(last_label);
             run.violation = Some(failure.violation(machine.shape.program(), Some(step.thread)));
@@ -292,7 +292,7 @@ pub fn replay_abstract<M: MemoryModel>(
     }
     run.violation = violation_at(machine, &state);
     if run.violation.is_some() {
-        run.completion = completion(machine, state.clone(), annotator);
+        run.completion = completion(machine, state.clone(), None, annotator);
     }
     let is_hang = run.violation == Some(Violation::Hang);
     let threads = machine.shape.program().thread_ids();
@@ -312,10 +312,11 @@ pub fn replay_abstract<M: MemoryModel>(
 fn completion<M: MemoryModel>(
     machine: &Machine<'_, M>,
     state: State<M::Pending>,
+    failed: Option<ThreadId>,
     mut annotator: Annotator,
 ) -> Vec<AnnotatedEvent> {
     let mut events: Vec<Event> = Vec::new();
-    machine.complete(state, &mut events);
+    machine.complete(state, failed, &mut events);
     events.into_iter().map(|event| annotator.annotate(&machine.shape, event)).collect()
 }
 

@@ -6,7 +6,8 @@
 //! - An assertion at the end of a thread about its registers fails if an outcome has other values.
 //! - Two threads that enter a critical section at their end, if their registers have certain values,
 //!   are in it at the same time if an outcome has these values: a thread may stay in the section.
-//! - A load faults if its register has a smaller range than the value in some outcome.
+//! - A load faults if its register, which is set only once, has a smaller range than the value in
+//!   some outcome.
 //! - A store faults if its location has a smaller range than a value that is written. A further
 //!   thread that only loads the location can read every such value.
 
@@ -171,7 +172,10 @@ fn critical_sections(random: &mut Random, problem: &Problem, outcomes: &Outcomes
 fn register_ranges(random: &mut Random, problem: &Problem, outcomes: &Outcomes) -> Vec<Case> {
     let t = ThreadId::from_index(random.below(problem.program.threads.len()));
     let mut cases = Vec::new();
-    for reg in registers(problem, t) {
+    let code = &problem.program.thread(t).code;
+    let is_set_once =
+        |reg: &Reg| code.iter().filter(|stmt| stmt.op.target() == Some(*reg)).count() == 1;
+    for reg in registers(problem, t).into_iter().filter(is_set_once) {
         let at = position(problem, Observable::Reg(t, reg));
         let largest = random.below(3) as Value;
         let mut restricted = problem.clone();

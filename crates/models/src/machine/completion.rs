@@ -6,12 +6,12 @@
 //! violation counts only if the pending accesses can be performed until no promise is left.
 //!
 //! Direction: exact for failed assertions and for properties of states. If a statement fails, the
-//! state is the one in which it fails: its own access is performed, too. The thread continues behind
-//! a failed assertion. It ends at a fault, because the result of the statement is not defined, so its
-//! later accesses need not be performed. Further failures of a completion are ignored in the same
-//! way: they are failures of other runs, which the search finds.
+//! state is the one in which it fails: its own access is performed, too. Its thread fetches nothing
+//! more. Accesses behind a failed assertion are completed. Accesses behind a fault are dropped,
+//! because the result of the statement is not defined. Further failures of a completion are ignored in
+//! the same way: they are failures of other runs, which the search finds.
 
-use super::{Machine, Step, StepResult};
+use super::{Machine, StepResult};
 use crate::bits::Writer;
 use crate::event::EventRecorder;
 use crate::model::MemoryModel;
@@ -20,92 +20,111 @@ use fencepost_ir::ThreadId;
 use rustc_hash::FxHashSet;
 
 impl<M: MemoryModel> Machine<'_, M> {
-    /// Returns whether the program reaches a state in which a property is violated or a step has
-    /// failed.
-    pub(super) fn is_realizable(&self, state: &State<M::Pending>) -> bool {
-        self.is_free(state) || self.completion(state.clone()).is_some()
+    /// Returns whether the program reaches a state in which a property is violated, or in which a
+    /// step of the given thread has failed.
+    #[inline]
+    pub(super) fn is_realizable(
+        &self,
+        state: &State<M::Pending>,
+        failed: Option<ThreadId>,
+    ) -> bool {
+        self.is_free(state) || self.completion(state, failed).is_some()
     }
 
-    /// Performs pending accesses until no thread holds a location, if this is possible. `state` is
-    /// one in which a property is violated or a step has failed.
-    pub fn complete(&self, mut state: State<M::Pending>, recorder: &mut dyn EventRecorder) {
+    /// Performs pending accesses until no thread holds a location, if this is possible. In `state`, a
+    /// property is violated, or a step of the given thread has failed.
+    pub fn complete(
+        &self,
+        mut state: State<M::Pending>,
+        failed: Option<ThreadId>,
+        recorder: &mut dyn EventRecorder,
+    ) {
         if self.is_free(&state) {
             return;
         }
-        for step in self.completion(state.clone()).unwrap_or_default() {
-            match step {
-                CompletionStep::Ignore(t) => {
-                    self.model.ignore_failures(&self.shape, &mut state, t, recorder);
-                }
-                CompletionStep::Take(step) => {
-                    // A failure is ignored by the next step.
-                    let _ = self.take_step(&mut state, &step, recorder);
-                }
-            }
+        let Some(steps) = self.completion(&state, failed) else { return };
+        let mut has_ended = self.ended_threads(failed);
+        if let Some(t) = failed {
+            self.model.ignore_failures(&self.shape, &mut state, t, recorder);
+        }
+        for (t, which) in steps {
+            self.complete_step(&mut state, &mut has_ended, (t, which), recorder);
         }
     }
 
-    /// Returns steps that perform pending accesses until no thread holds a location. `None` if there
-    /// are none: then the program does not reach the state.
-    fn completion(&self, mut state: State<M::Pending>) -> Option<Vec<CompletionStep>> {
-        let mut path = Vec::new();
-        for t in self.shape.program().thread_ids() {
-            self.ignore(&mut state, t, &mut path)?;
+    /// Returns internal steps that perform pending accesses until no thread holds a location. `None`
+    /// if there are none: then the program does not reach the state.
+    fn completion(
+        &self,
+        state: &State<M::Pending>,
+        failed: Option<ThreadId>,
+    ) -> Option<Vec<(ThreadId, u32)>> {
+        let mut state = state.clone();
+        if let Some(t) = failed
+            && !self.model.ignore_failures(&self.shape, &mut state, t, &mut ())
+        {
+            return None;
         }
         if self.is_free(&state) {
-            return Some(path);
+            return Some(Vec::new());
         }
         let mut writer = Writer::default();
         let mut known = FxHashSet::default();
-        let mut open = vec![(state, path)];
-        while let Some((state, path)) = open.pop() {
-            let threads = self.shape.program().thread_ids();
-            for attempt in threads.flat_map(|t| self.attempt_internal_steps(&state, t)) {
-                let mut after = attempt.after;
-                let mut longer = path.clone();
-                let t = attempt.step.thread;
-                longer.push(CompletionStep::Take(attempt.step));
-                match attempt.taken {
-                    Ok(StepResult::Taken) => {}
-                    Ok(StepResult::Blocked | StepResult::BoundReached) => continue,
-                    Err(_) => {
-                        if self.ignore(&mut after, t, &mut longer).is_none() {
-                            continue;
-                        }
+        let mut internal = Vec::new();
+        let mut open = vec![(state, self.ended_threads(failed), Vec::new())];
+        while let Some((state, has_ended, path)) = open.pop() {
+            for t in self.shape.program().thread_ids() {
+                internal.clear();
+                self.model.internal_steps(&self.shape, &state, t, &mut internal);
+                for which in &internal {
+                    let (mut after, mut has_ended) = (state.clone(), has_ended.clone());
+                    if !self.complete_step(&mut after, &mut has_ended, (t, *which), &mut ()) {
+                        continue;
                     }
-                }
-                if self.is_free(&after) {
-                    return Some(longer);
-                }
-                if known.insert(self.encode(&after, &mut writer).to_vec()) {
-                    open.push((after, longer));
+                    let longer = || path.iter().copied().chain([(t, *which)]).collect();
+                    if self.is_free(&after) {
+                        return Some(longer());
+                    }
+                    let packed = self.encode(&after, &mut writer).to_vec();
+                    if known.insert((packed, has_ended.clone())) {
+                        open.push((after, has_ended, longer()));
+                    }
                 }
             }
         }
         None
     }
 
-    /// Ignores the failures of a thread. Returns `None` if a guess is wrong.
-    fn ignore(
+    /// Takes an internal step of a completion. A thread that fails ends: it fetches nothing more.
+    /// Returns false if the step is not enabled.
+    fn complete_step(
         &self,
         state: &mut State<M::Pending>,
-        t: ThreadId,
-        path: &mut Vec<CompletionStep>,
-    ) -> Option<()> {
-        path.push(CompletionStep::Ignore(t));
-        self.model.ignore_failures(&self.shape, state, t, &mut ()).then_some(())
+        has_ended: &mut [bool],
+        (t, which): (ThreadId, u32),
+        recorder: &mut dyn EventRecorder,
+    ) -> bool {
+        let taken = if has_ended[t.index()] {
+            let taken = self.model.perform_internal_step(&self.shape, state, t, which, recorder);
+            taken.map(|taken| if taken { StepResult::Taken } else { StepResult::Blocked })
+        } else {
+            self.perform_internal_step(state, t, which, recorder)
+        };
+        match taken {
+            Ok(StepResult::Taken) => true,
+            Ok(StepResult::Blocked | StepResult::BoundReached) => false,
+            Err(_) => {
+                has_ended[t.index()] = true;
+                self.model.ignore_failures(&self.shape, state, t, recorder)
+            }
+        }
+    }
+
+    fn ended_threads(&self, failed: Option<ThreadId>) -> Vec<bool> {
+        self.shape.program().thread_ids().map(|t| Some(t) == failed).collect()
     }
 
     fn is_free(&self, state: &State<M::Pending>) -> bool {
         !self.shape.program().thread_ids().any(|t| self.holds_locations(state, t))
     }
-}
-
-/// A part of a completion.
-#[derive(Clone, Debug)]
-enum CompletionStep {
-    /// Ignore the failures of a thread.
-    Ignore(ThreadId),
-    /// Take a step. If it fails, the next part ignores the failure.
-    Take(Step),
 }

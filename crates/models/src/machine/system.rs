@@ -185,7 +185,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             }
             Ok(StepResult::Taken) => {
                 if self.state_violation_after(&scratch.work, t).is_some()
-                    && self.is_realizable(&scratch.work)
+                    && self.is_realizable(&scratch.work, None)
                 {
                     sink.target(VIOLATION, number);
                 }
@@ -193,7 +193,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 true
             }
             Err(_) => {
-                if self.is_realizable(&scratch.work) {
+                if self.is_realizable(&scratch.work, Some(t)) {
                     sink.target(VIOLATION, number);
                 }
                 true
