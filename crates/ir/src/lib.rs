@@ -38,6 +38,7 @@
 pub mod access_order;
 pub mod assemble;
 pub mod code_equality;
+mod constants;
 pub mod control_point;
 pub mod diagnostic;
 pub mod dominators;

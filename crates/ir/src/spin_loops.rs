@@ -1,7 +1,7 @@
 //! Detection and cutting of spin loops: loops that only re-read until a condition holds.
 //!
-//! A failed spin iteration returns to the head of the loop. It changes no location and no register
-//! that is read later. An exploration can therefore omit failed iterations and let the thread wait
+//! A failed spin iteration returns to the head of the loop. It changes no location, and no register
+//! that is read later has another value than before. An exploration can therefore omit failed iterations and let the thread wait
 //! until an iteration leaves the loop. [`spin_assume`] makes this explicit: it redirects each back
 //! edge of a spin loop to a new statement `assume(false)`, a *cut point*. An exploration treats a
 //! step that would end at a cut point as disabled.
@@ -13,6 +13,7 @@
 //! must not be omitted. A loop in an `atomic` block is not a spin loop either: nothing changes
 //! inside the block, so the loop never ends.
 
+use crate::constants::constants;
 use crate::dominators::FlowGraph;
 use crate::expr::{BinOp, Expr, UnOp};
 use crate::flow::{self, successors};
@@ -100,7 +101,7 @@ pub fn spin_assume(problem: &Problem, outcomes: bool) -> SpinAssumed {
             &[],
             &problem.observed_registers(ThreadId::from_index(at), outcomes),
         );
-        for edge in failed_iteration_edges(thread, &live) {
+        for edge in failed_iteration_edges(thread, &changeable_registers(thread, live)) {
             let cut_point = Pc::from_index(thread.code.len());
             let from = &mut thread.code[edge.from.index()];
             let stmt = Stmt {
@@ -135,6 +136,17 @@ pub fn keep_spin_loops(problem: &Problem) -> SpinAssumed {
         cut_points: ends,
         origins: threads.iter().map(origins).collect(),
     }
+}
+
+/// Returns the live registers that are not constant where they are live: an iteration may change
+/// them. A compare-and-swap that resets its expected value before it tries again does not.
+fn changeable_registers(thread: &Thread, mut live: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
+    for (live, constants) in live.iter_mut().zip(constants(thread)) {
+        for (is_live, constant) in live.iter_mut().zip(constants) {
+            *is_live &= constant.is_none();
+        }
+    }
+    live
 }
 
 /// An edge of the control-flow graph.
@@ -488,6 +500,23 @@ mod tests {
         let through_fence =
             problem(&[(cas(Some(Reg(0))), 1), (back, 0), (Op::Halt, 0), (fence, 0)]);
         assert!(!has_spin_loop(&through_fence));
+    }
+
+    #[test]
+    fn a_loop_that_resets_a_register_to_a_constant_is_a_spin_loop() {
+        let cas = Op::Update {
+            reg: Some(Reg(0)),
+            at: Address::fixed(Loc(0)),
+            update: Update::cas(Expr::Var(Reg(1)), Expr::Const(1)),
+        };
+        let is_spin_loop = |value: Expr<Reg>| {
+            let branch = Op::Branch { cond: Expr::Var(Reg(0)), then: Pc(3), otherwise: Pc(2) };
+            let reset = Op::Assign { reg: Reg(1), expr: value };
+            has_spin_loop(&problem(&[(cas.clone(), 1), (branch, 0), (reset, 0), (Op::Halt, 0)]))
+        };
+        assert!(is_spin_loop(Expr::Const(0)));
+        assert!(!is_spin_loop(Expr::Const(1)));
+        assert!(!is_spin_loop(Expr::Var(Reg(0))));
     }
 
     #[test]
