@@ -173,6 +173,7 @@ fn every_mutation_of_arm_is_detected() {
         Mutation::RedundantWritesIgnoreOthers,
         Mutation::RedundantWritesIgnoreOrder,
         Mutation::GuessesTooLate,
+        Mutation::FetchesTooLate,
         Mutation::RepeatedGuessesDiffer,
         Mutation::PromptReadsDisturbed,
     ] {

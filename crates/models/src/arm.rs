@@ -350,7 +350,7 @@ impl MemoryModel for Arm {
         }
         let window = &mut state.pending[t.index()];
         let facts = facts::facts(shape, t, window);
-        if self.must_wait(window, &facts, &stmt.op) {
+        if self.must_wait(window, &facts, &stmt.op) || self.is_late(shape, t, window, &facts, pc) {
             return Ok(IssueResult::Blocked);
         }
         if let Op::Drain(address) = &stmt.op {

@@ -80,6 +80,17 @@ impl FutureAccesses {
         self.words == 0 || bits[word] >> (loc.index() % 64) & 1 != 0
     }
 
+    /// Returns whether all statements reachable from `pc` access only these locations.
+    pub fn are_within(&self, pc: Pc, locations: &[Loc]) -> bool {
+        let word = |word: usize| {
+            let at = pc.index() * self.words + word;
+            let of_word = locations.iter().filter(|loc| loc.index() / 64 == word);
+            let allowed = of_word.fold(0, |bits, loc| bits | 1u64 << (loc.index() % 64));
+            (self.loads[at] | self.stores[at]) & !allowed == 0
+        };
+        self.words != 0 && (0..self.words).all(word)
+    }
+
     /// Returns whether a statement reachable from `pc` may load the location.
     #[inline]
     pub fn loads(&self, pc: Pc, loc: Loc) -> bool {
@@ -128,7 +139,9 @@ mod tests {
                 && !accesses.stores(inside, y)
                 && !accesses.loads(inside, z)
         );
+        assert!(accesses.are_within(inside, &[x, y, z]) && !accesses.are_within(inside, &[y, z]));
         let end = Pc(5);
+        assert!(accesses.are_within(end, &[]));
         assert!(![x, y, z].iter().any(|l| accesses.loads(end, *l) || accesses.stores(end, *l)));
     }
 }

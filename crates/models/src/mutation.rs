@@ -60,6 +60,8 @@ pub enum Mutation {
     RepeatedGuessesDiffer,
     /// ARM: a guess waits although a load behind it can be performed.
     GuessesTooLate,
+    /// ARM: a thread fetches no access while any write is pending.
+    FetchesTooLate,
     /// ARM: the guess of a branch must contradict the guess of the comparison that it tests.
     GuessesContradict,
     /// Abstract: a store committed from a set never stays pending.

@@ -109,10 +109,30 @@ pub struct Shape<'p> {
     pub checks_mutual_exclusion: bool,
     /// Whether any thread frees records.
     pub has_free: bool,
+    /// Whether a thread may wait before an access without a change of outcomes or violations, as long
+    /// as the access needs pending writes of the thread only. See [`crate::arm`].
+    pub permits_late_fetches: bool,
     /// The facts about grace periods.
     pub grace_periods: GracePeriods,
     /// The active mutation.
     pub mutated: Mutated,
+}
+
+/// Returns whether all properties are about outcomes, failures, critical sections and hangs, and no
+/// statement except an access has an effect on other threads.
+fn permits_late_fetches(problem: &Problem) -> bool {
+    let program = &problem.program;
+    let is_permitted = |property: &Property| match property {
+        Property::Assertions
+        | Property::MutualExclusion
+        | Property::FinalForall(_)
+        | Property::FinalNever(_)
+        | Property::DeadlockFree => true,
+        Property::Invariant(_) | Property::Operations(_) | Property::Progress => false,
+    };
+    problem.properties.iter().all(is_permitted)
+        && program.pools.is_empty()
+        && !GracePeriods::new(program).occur
 }
 
 impl<'p> Shape<'p> {
@@ -257,6 +277,7 @@ impl<'p> Shape<'p> {
             checks_mutual_exclusion: problem.properties.contains(&Property::MutualExclusion),
             has_free: (program.threads.iter().flat_map(|t| &t.code))
                 .any(|s| matches!(s.op, Op::Free { .. })),
+            permits_late_fetches: permits_late_fetches(problem),
             grace_periods: GracePeriods::new(program),
             mutated: Mutated::NONE,
         }

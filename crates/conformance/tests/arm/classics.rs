@@ -245,23 +245,24 @@ pub(super) const CLASSICS: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
-        // The second store is not redundant: another thread may write in between.
+        // The second store is not redundant: another thread may write in between. Because of the
+        // last store, the thread fetches both before it performs the first one.
         "CoWWW",
-        "str x 1; str x 1 | ldr r0 x; str x 2; ldr r1 x",
+        "str x 1; str x 1; str z 1 | ldr r0 x; str x 2; ldr r1 x",
         "p1.r0=1 p1.r1=1",
         true,
     ),
     (
         // The release store is not redundant: it waits for the load.
         "LB+repeated-stlr+dmb",
-        "str x 1; ldr r0 y; stlr x 1; str x 2 | ldr r0 x; dmb; str y 1",
+        "str x 1; ldr r0 y; stlr x 1; str x 2; str z 1 | ldr r0 x; dmb; str y 1",
         "p0.r0=1 p1.r0=2",
         false,
     ),
     (
         // The second swap is not redundant: it waits for the branch.
         "S+swp-ctrl-swp+dmb",
-        "swp r0 x 1; ldr r1 y; cbz r1 0; swp r2 x 1 | str x 2; dmb; str y 1",
+        "swp r0 x 1; ldr r1 y; cbz r1 0; swp r2 x 1; str z 1 | str x 2; dmb; str y 1",
         "p0.r0=0 p0.r1=1 p0.r2=1 x=2",
         false,
     ),
