@@ -8,6 +8,7 @@
 //! `FENCEPOST_SEEDS=from..to` selects other random programs.
 
 mod classics;
+mod forgetting;
 mod violations;
 
 use crate::common::{outcomes, report_comparisons, seeds, settings};

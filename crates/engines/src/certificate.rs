@@ -99,7 +99,8 @@ pub fn write_certificate(
         Decider::Abstraction(domain, k) => (domain, k),
         Decider::Explicit => (Domain::Full, answer.statistics.bound.unwrap_or(0)),
         // A certificate uses an abstraction. The loop below finds one that is fine enough.
-        Decider::Automata
+        Decider::Forgetting(_)
+        | Decider::Automata
         | Decider::Stateless
         | Decider::Attack
         | Decider::Translation

@@ -121,6 +121,8 @@ pub enum Decider {
     Explicit,
     /// A search of an abstract model, with its domain and k.
     Abstraction(Domain, u32),
+    /// A search of a model that forgets pending statements, with its number of entries in a window.
+    Forgetting(u32),
     /// A search of the exact model with regular languages for store buffers.
     Automata,
     /// An enumeration of sequentially consistent executions.
@@ -150,6 +152,7 @@ impl fmt::Display for Decider {
             Decider::GenMc => f.write_str("genmc"),
             Decider::Abstraction(Domain::Set, _) => f.write_str("set"),
             Decider::Abstraction(domain, k) => write!(f, "{} k={k}", domain.name()),
+            Decider::Forgetting(bound) => write!(f, "forgetting n={bound}"),
         }
     }
 }

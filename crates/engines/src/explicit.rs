@@ -44,17 +44,34 @@ impl Engine for Explicit {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        grow(task, settings, budget, Some(VIOLATION))
+        grow(task, settings, budget, Some(VIOLATION), &|_, _| None)
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        grow(task, settings, budget, None)
+        grow(task, settings, budget, None, &|_, _| None)
     }
+}
+
+/// Runs the explicit engine. Whenever a bound restricts the search, and there is no violation within
+/// the bound, `prove` may answer instead. It gets the bound and the number of states.
+pub(crate) fn run_with_proofs(
+    task: Task<'_>,
+    settings: Settings,
+    budget: Budget<'_>,
+    prove: &dyn Fn(u32, u64) -> Option<Answer>,
+) -> Answer {
+    grow(task, settings, budget, Some(VIOLATION), prove)
 }
 
 /// Searches with growing bounds until the result does not depend on the bound, or the largest bound
 /// is reached.
-fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<u32>) -> Answer {
+fn grow(
+    task: Task<'_>,
+    settings: Settings,
+    budget: Budget<'_>,
+    stop_at: Option<u32>,
+    prove: &dyn Fn(u32, u64) -> Option<Answer>,
+) -> Answer {
     if let Some(answer) = refuse_exclusive_pairs(task) {
         return answer;
     }
@@ -87,6 +104,9 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<
             if violated.is_none() && answer.verdict.evidence().is_some() {
                 violated = Some(answer.verdict.clone());
             }
+        }
+        if is_bounded && let Some(answer) = prove(bound, answer.statistics.states) {
+            return answer;
         }
         if is_bounded && bound < max_bound && settings.fixed_buffer.is_none() {
             bound = (bound * 2).min(max_bound);
@@ -194,6 +214,7 @@ impl Visitor for Search<'_> {
         let Search { task, settings, budget, stop_at, earlier } = self;
         let cancel = budget.of_search();
         let budget = Budget { cancel: &cancel, ..budget };
+        let fidelity = model.fidelity();
         let keeps_outcomes = stop_at.is_none() || model.speculation().is_none();
         let mut machine = Machine::new(task.problem, model, settings.reductions)
             .within(WorkLimits::of_search(&cancel, settings.limits));
@@ -236,7 +257,7 @@ impl Visitor for Search<'_> {
         // `grow` checks progress with a search of its own.
         let gap = gap_of(&machine, &found).filter(|gap| *gap != Unsupported::Progress);
         let verdict = judge(Findings {
-            fidelity: M::FIDELITY,
+            fidelity,
             explored: Explored::of(found.coverage, Bound::Buffers, &cancel),
             violation: violation.map(ReplayResult::Confirmed),
             witnesses,

@@ -36,7 +36,7 @@ pub(crate) fn growing_variable<M: MemoryModel, V: AsRef<Arena>>(
     match found.coverage {
         Coverage::Cut(Stop::States | Stop::Memory | Stop::Time | Stop::Interrupted) => {}
         // The only bound of an abstract model is a bound on values.
-        Coverage::Bounded if M::FIDELITY == Fidelity::Over => {}
+        Coverage::Bounded if machine.model.fidelity() == Fidelity::Over => {}
         Coverage::Cut(Stop::Depth) | Coverage::Exhaustive | Coverage::Bounded | Coverage::Found => {
             return None;
         }

@@ -37,6 +37,7 @@ pub mod dive;
 pub mod engine;
 pub mod evidence;
 pub mod explicit;
+mod forgetting;
 pub mod growing_variable;
 pub mod happens_before;
 pub mod livelock;

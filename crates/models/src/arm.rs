@@ -15,6 +15,7 @@
 //! - `barrier`: which barrier a fence is.
 //! - `facts`: what is pending in a window.
 //! - `fetch`: which statements a thread may fetch.
+//! - `forget`: an over-approximation, if a window is full.
 //! - `order`: which reads and writes may be performed.
 //! - `guess`: guesses about comparisons and selections.
 //! - `perform`: performing reads and writes.
@@ -26,6 +27,7 @@ mod barrier;
 mod commute;
 mod facts;
 mod fetch;
+mod forget;
 mod guess;
 mod order;
 mod perform;
@@ -57,6 +59,9 @@ pub struct Arm {
     pub mutated: Mutated,
     /// What a failure of a statement in a window does.
     failures: Failures,
+    /// Whether a thread whose window is full forgets something, so that it can continue. Then the
+    /// model is an over-approximation.
+    forgets: bool,
 }
 
 /// What a failure of a statement in a window does: a fault or a failed assertion.
@@ -90,6 +95,9 @@ const GUESS_FAILURE: u32 = 1 << 31;
 /// that a selection selects its first operand.
 const GUESS_SUCCESS: u32 = 1 << 30;
 
+/// The internal step that commits a forgotten write.
+const KEEP: u32 = 1 << 29;
+
 /// The internal steps that only guess.
 const GUESSES: u32 = GUESS_FAILURE | GUESS_SUCCESS;
 
@@ -103,7 +111,12 @@ const MAX_UNKNOWN_READS: usize = 12;
 impl Arm {
     /// Creates the model with a bound on the entries of a window.
     pub fn new(bound: u32, mutated: Mutated) -> Self {
-        Arm { bound, mutated, failures: Failures::Fail }
+        Arm { bound, mutated, failures: Failures::Fail, forgets: false }
+    }
+
+    /// Creates an over-approximation of the model, with windows of at most `bound` entries.
+    pub fn forgetting(bound: u32, mutated: Mutated) -> Self {
+        Arm { forgets: true, ..Arm::new(bound, mutated) }
     }
 
     /// Returns the statements in a thread's window, oldest first. The number of an internal step is
@@ -144,7 +157,7 @@ impl Arm {
     ) -> Result<bool, StepFailure> {
         let is_consistent = retire::retire_ready_entries(self, shape, state, t, recorder)?
             && !self.has_contradiction(shape, t, &state.pending[t.index()]);
-        if is_consistent {
+        if is_consistent && !self.forgets {
             self.remove_redundant_writes(shape, state, t, recorder);
         }
         Ok(is_consistent)
@@ -185,8 +198,14 @@ impl Arm {
                 Some(Err(())) if self.may_fault(shape, t, window, entry) => found(entry as u32),
                 Some(Err(())) | None => {}
             }
-        } else if fact.writes && self.may_write(shape, &state.pending, t, facts, entry) {
-            found(entry as u32);
+        } else if fact.writes {
+            let earlier = self.earlier_values(shape, &state.pending, t, facts, entry);
+            for number in 0..earlier {
+                found(KEEP | number << ENTRY_BITS | entry as u32);
+            }
+            if self.may_write(shape, &state.pending, t, facts, entry) {
+                found(entry as u32);
+            }
         } else if shape.thread(t).is_selection[fact.pc.index()] {
             for (step, first) in [(GUESS_SUCCESS, true), (GUESS_FAILURE, false)] {
                 if self.may_guess_selection(shape, t, window, entry, first) {
@@ -205,7 +224,9 @@ fn split(step: u32) -> (usize, u32) {
 impl MemoryModel for Arm {
     type Pending = Vec<Window>;
 
-    const FIDELITY: Fidelity = Fidelity::Exact;
+    fn fidelity(&self) -> Fidelity {
+        if self.forgets { Fidelity::Over } else { Fidelity::Exact }
+    }
 
     fn bound(&self) -> Option<u32> {
         Some(self.bound)
@@ -239,7 +260,7 @@ impl MemoryModel for Arm {
     }
 
     fn holds_locations(&self, pending: &Vec<Window>, t: ThreadId) -> bool {
-        pending[t.index()].has_notes()
+        pending[t.index()].has_promises()
     }
 
     fn control_point(&self, shape: &Shape<'_>, state: &State<Vec<Window>>, t: ThreadId) -> Pc {
@@ -398,9 +419,13 @@ impl MemoryModel for Arm {
                 return Ok(IssueResult::Blocked);
             }
         }
-        if self.is_full(&facts) {
-            return Ok(IssueResult::BoundReached);
+        while self.is_full(&facts::facts(shape, t, &state.pending[t.index()])) {
+            if !self.forgets || !self.forget(shape, state, t) {
+                return Ok(IssueResult::BoundReached);
+            }
         }
+        let window = &mut state.pending[t.index()];
+        let registers = &mut state.registers[shape.thread(t).registers..];
         let entry = window.push(shape, t, pc, registers);
         if is_guess {
             window.set_mark(entry, Mark::Guess(alternative == 0));
@@ -471,6 +496,11 @@ impl MemoryModel for Arm {
             window.add_note(entry, note);
             return self.settle(shape, state, t, recorder);
         }
+        if step & KEEP != 0 {
+            let (entry, number) = split(step & !KEEP);
+            self.commit_forgotten_write(shape, state, t, (entry, number), recorder);
+            return self.settle(shape, state, t, recorder);
+        }
         let (entry, guesses) = split(step);
         let window = &state.pending[t.index()];
         let facts = facts::facts(shape, t, window);
@@ -509,7 +539,7 @@ impl MemoryModel for Arm {
         step: u32,
     ) -> bool {
         let facts = facts::facts(shape, t, &state.pending[t.index()]);
-        step & GUESSES == 0 && self.step_commutes(shape, state, t, &facts, split(step).0)
+        step & (GUESSES | KEEP) == 0 && self.step_commutes(shape, state, t, &facts, split(step).0)
     }
 
     fn prompt_step(

@@ -329,7 +329,9 @@ impl<D: Discipline> StatementContext<'_, '_, D> {
 impl<D: Discipline> MemoryModel for Buffered<D> {
     type Pending = D::Queues;
 
-    const FIDELITY: Fidelity = D::FIDELITY;
+    fn fidelity(&self) -> Fidelity {
+        D::FIDELITY
+    }
 
     fn empty_pending(&self, shape: &Shape<'_>) -> D::Queues {
         self.0.empty(shape)

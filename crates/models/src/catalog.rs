@@ -271,6 +271,12 @@ impl ModelSpec {
         Some(Buffered(Coherence { grouping, domain, k, labelled, mutated }))
     }
 
+    /// Returns an over-approximation of a model with windows, for windows of any length, with at most
+    /// `bound` entries in a window. `None` if the model has none.
+    pub fn forgetting(&self, bound: u32) -> Option<Arm> {
+        (self.kind == ModelKind::Arm).then(|| Arm::forgetting(bound, Mutated::default()))
+    }
+
     /// Returns the model with symbolic store buffers, or `None` if the model has no store buffers.
     pub fn symbolic(&self, mutated: Mutated) -> Option<Buffered<Symbolic>> {
         Some(Buffered(Symbolic::new(self.store_buffers()?, mutated)))

@@ -74,8 +74,8 @@ pub trait MemoryModel: Sync {
     /// The pending accesses of all threads in a state.
     type Pending: Clone + PartialEq + Debug;
 
-    /// The direction of approximation.
-    const FIDELITY: Fidelity;
+    /// Returns the direction of approximation.
+    fn fidelity(&self) -> Fidelity;
 
     /// Returns the bound on pending accesses if the bound determines how far a step goes. This is
     /// so for windows: one step fetches statements until the window is full.

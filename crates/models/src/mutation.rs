@@ -60,6 +60,10 @@ pub enum Mutation {
     RepeatedGuessesDiffer,
     /// ARM: a guess waits although a load behind it can be performed.
     GuessesTooLate,
+    /// ARM: a forgotten write is never committed.
+    ForgetsWrites,
+    /// ARM: a write is forgotten although a pending read takes its value.
+    ForgetsReadWrites,
     /// ARM: a thread fetches no access while any write is pending.
     FetchesTooLate,
     /// ARM: the guess of a branch must contradict the guess of the comparison that it tests.

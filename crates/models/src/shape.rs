@@ -11,10 +11,10 @@ use crate::future_accesses::FutureAccesses;
 use crate::grace_periods::GracePeriods;
 use crate::mutation::{Mutated, Mutation};
 use fencepost_ir::operations::returned_operations;
-use fencepost_ir::range;
+use fencepost_ir::range::{self, Range};
 use fencepost_ir::{
-    AccessOrder, FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem, Program,
-    Property, Reg, ThreadId, Value, flow,
+    AccessOrder, Address, Expr, FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId,
+    Problem, Program, Property, Reg, ThreadId, Value, flow,
 };
 use std::collections::BTreeSet;
 
@@ -47,6 +47,9 @@ pub struct ThreadShape {
     pub blocks: Vec<Option<BlockAccesses>>,
     /// By program counter: the locations that the statement may access, in ascending order.
     pub footprints: Vec<Vec<Loc>>,
+    /// By program counter: whether the statement is an access whose address never faults: a location,
+    /// or an element of an array whose index is a register within the bounds.
+    pub has_safe_address: Vec<bool>,
     /// By program counter: the order of the access.
     pub orders: Vec<AccessOrder>,
     /// By program counter: whether the statement only implements the order of an access, see
@@ -116,6 +119,19 @@ pub struct Shape<'p> {
     pub grace_periods: GracePeriods,
     /// The active mutation.
     pub mutated: Mutated,
+}
+
+/// Returns whether an address never faults, if registers have these ranges.
+fn is_safe(address: &Address, registers: &[Range]) -> bool {
+    let is_inside = match &address.index {
+        None => true,
+        Some((len, Expr::Var(reg))) => {
+            let (low, high) = registers[reg.index()];
+            low >= 0 && high < Value::from(*len)
+        }
+        Some(_) => false,
+    };
+    address.pointer.is_none() && address.cell.is_none() && is_inside
 }
 
 /// Returns whether all properties are about outcomes, failures, critical sections and hangs, and no
@@ -201,6 +217,11 @@ impl<'p> Shape<'p> {
                     |op| matches!(op, Op::GracePeriod { .. }),
                 ),
                 footprints,
+                has_safe_address: thread
+                    .code
+                    .iter()
+                    .map(|s| s.op.address().is_some_and(|at| is_safe(at, &ranges.registers[id])))
+                    .collect(),
                 orders: thread.code.iter().map(|s| program.access_order(s)).collect(),
                 is_implied: thread.code.iter().map(|s| program.is_implied(s)).collect(),
                 is_selection: thread.code.iter().map(|s| program.is_selection(s)).collect(),

@@ -210,7 +210,9 @@ impl WindowRules for Table {
 impl MemoryModel for Table {
     type Pending = Vec<Window>;
 
-    const FIDELITY: Fidelity = Fidelity::Exact;
+    fn fidelity(&self) -> Fidelity {
+        Fidelity::Exact
+    }
 
     fn bound(&self) -> Option<u32> {
         Some(self.bound)

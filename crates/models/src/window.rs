@@ -60,6 +60,9 @@ pub(crate) enum Note {
     At(Loc),
     /// The read was performed behind a guess and failed.
     Failed(Fault),
+    /// The write also stands for forgotten earlier writes of this value to its location: the value may
+    /// be committed at any time and any number of times before the write is performed.
+    Earlier(Value),
 }
 
 /// The faults that a load behind a guess can have when it is performed. Their positions are their
@@ -123,6 +126,13 @@ impl Window {
     #[inline]
     pub(crate) fn has_notes(&self) -> bool {
         !self.notes.is_empty()
+    }
+
+    /// Returns whether there are notes about what must hold later: guesses, and values and locations
+    /// on which the thread relies.
+    #[inline]
+    pub(crate) fn has_promises(&self) -> bool {
+        self.notes.iter().any(|(_, note)| !matches!(note, Note::Earlier(_)))
     }
 
     /// Returns the notes about an access.

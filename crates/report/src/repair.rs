@@ -338,6 +338,9 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
         by @ Decider::Abstraction(..) => {
             format!("abstraction {by} for buffers of any length, {states}")
         }
+        by @ Decider::Forgetting(_) => {
+            format!("abstraction {by} for windows of any length, {states}")
+        }
         by @ (Decider::Automata | Decider::Attack) => {
             format!("{by} for buffers of any length, {states}")
         }

@@ -317,6 +317,7 @@ pub fn row(
             let by = match answer.decider {
                 Decider::Explicit => String::new(),
                 Decider::Abstraction(..)
+                | Decider::Forgetting(_)
                 | Decider::Automata
                 | Decider::Stateless
                 | Decider::Attack
@@ -369,6 +370,7 @@ pub fn count_unit(by: Decider) -> &'static str {
         Decider::Cbmc => "assertion",
         Decider::Explicit
         | Decider::Abstraction(..)
+        | Decider::Forgetting(_)
         | Decider::Automata
         | Decider::Attack
         | Decider::Translation

@@ -18,10 +18,15 @@ use fencepost_engines::Verdict;
 use fencepost_ir::{
     BinOp, Expr, Loc, Observable, Op, Pc, Problem, Property, Reg, Stmt, ThreadId, Type, UnOp, Value,
 };
-use fencepost_models::ModelSpec;
+use fencepost_models::arm::Arm;
+use fencepost_models::machine::system::VIOLATION;
+use fencepost_models::mutation::Mutated;
+use fencepost_models::{Machine, ModelSpec, Reductions};
+use fencepost_search::{Cancel, Coverage, Limits, Options, Progress, explore};
 use fencepost_testkit::Random;
 use fencepost_testkit::programs::{ArmProgram, arm};
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 
 /// The usual number of random programs.
 const PROGRAMS: u64 = 120;
@@ -255,6 +260,38 @@ fn violations_of_random_programs_follow_from_their_outcomes() {
     }
     report_comparisons("properties of random programs under arm", compared[0] + compared[1]);
     assert!(compared.iter().all(|count| *count > 0), "{compared:?}");
+}
+
+/// A search of the model that forgets must not prove a program that has a violation.
+#[test]
+fn forgetting_verifies_no_violated_program() {
+    let (mut verified, mut refuted) = (0, 0);
+    for seed in seeds(PROGRAMS) {
+        let program = arm(seed);
+        for case in cases(seed, &program).into_iter().flatten() {
+            for bound in [1, 2, 3] {
+                let is_verified = is_verified_by_forgetting(&case.problem, bound);
+                assert!(
+                    !(is_verified && case.is_violated),
+                    "seed {seed}: {program}: {} with {bound} entries",
+                    case.description
+                );
+                *(if is_verified { &mut verified } else { &mut refuted }) += 1;
+            }
+        }
+    }
+    report_comparisons("properties under arm with windows that forget", verified + refuted);
+    assert!(verified > 0 && refuted > 0, "{verified} and {refuted}");
+}
+
+fn is_verified_by_forgetting(problem: &Problem, bound: u32) -> bool {
+    let model = Arm::forgetting(bound, Mutated::NONE);
+    let machine = Machine::new(problem, model, Reductions::ALL).without_outcomes();
+    let (cancel, progress) = (&Cancel::default(), &Progress::default());
+    let (limits, threads) = (Limits::default(), NonZeroUsize::MIN);
+    let stop_at = Some(VIOLATION);
+    let found = explore(&machine, Options { limits, cancel, progress, threads, stop_at });
+    found.coverage == Coverage::Exhaustive && found.target(VIOLATION).is_none()
 }
 
 /// Programs whose violations were reported wrongly or not at all.

@@ -82,7 +82,7 @@ pub(super) fn facts(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Vec<Fact
                     // An update that is passed by a read of the same write must not write.
                     Note::WritesNothing | Note::At(_) => facts.writes = false,
                     Note::Failed(_) => (facts.reads, facts.writes) = (false, false),
-                    Note::NotAt(_) | Note::Succeeds | Note::Selects(_) => {}
+                    Note::NotAt(_) | Note::Succeeds | Note::Selects(_) | Note::Earlier(_) => {}
                 }
             }
             facts.holds &= if facts.is_update { facts.writes } else { facts.order.exclusive };
@@ -115,7 +115,8 @@ pub(super) fn may_be_at(
                 | Note::Performed
                 | Note::TakenFrom(_)
                 | Note::Selects(_)
-                | Note::Failed(_) => None,
+                | Note::Failed(_)
+                | Note::Earlier(_) => None,
             });
             allowed.all(|allowed| allowed)
                 && shape.thread(t).footprints[facts[entry].pc.index()].contains(&loc)
@@ -232,7 +233,11 @@ pub(super) fn oldest_guess(shape: &Shape<'_>, t: ThreadId, window: &Window) -> O
         window.notes(*entry).any(|note| match note {
             Note::WritesNothing | Note::Succeeds | Note::Selects(_) => true,
             Note::NotAt(_) | Note::At(_) => window.location(shape, t, *entry).is_none(),
-            Note::ReadDone(_) | Note::Performed | Note::TakenFrom(_) | Note::Failed(_) => false,
+            Note::ReadDone(_)
+            | Note::Performed
+            | Note::TakenFrom(_)
+            | Note::Failed(_)
+            | Note::Earlier(_) => false,
         })
     };
     let of_accesses = (0..window.len()).find(is_guess);

@@ -246,7 +246,13 @@ impl Arm {
     }
 
     /// Returns whether another thread holds a location.
-    fn others_hold(&self, shape: &Shape<'_>, pending: &[Window], t: ThreadId, loc: Loc) -> bool {
+    pub(super) fn others_hold(
+        &self,
+        shape: &Shape<'_>,
+        pending: &[Window],
+        t: ThreadId,
+        loc: Loc,
+    ) -> bool {
         let mut others = shape.program().thread_ids().filter(|other| *other != t);
         others.any(|other| facts::holds(shape, other, &pending[other.index()], loc))
     }

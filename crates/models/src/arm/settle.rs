@@ -105,7 +105,8 @@ impl WindowRules for Arm {
                     | Note::Succeeds
                     | Note::Performed
                     | Note::TakenFrom(_)
-                    | Note::Selects(_),
+                    | Note::Selects(_)
+                    | Note::Earlier(_),
                     _,
                 ) => false,
             };

@@ -9,7 +9,7 @@ use crate::shape::Shape;
 use fencepost_ir::{Loc, Pc, ThreadId, Value};
 
 /// The number of kinds of notes.
-const KINDS: usize = 10;
+const KINDS: usize = 11;
 
 impl Window {
     /// Packs the notes. The entries are packed before them.
@@ -22,7 +22,9 @@ impl Window {
                 writer.put(Field::for_count(2), 1);
                 writer.put(Field::for_count(KINDS), kind(note));
                 match note {
-                    Note::ReadDone(value) => writer.put(self.value_field(shape, t, entry), value),
+                    Note::ReadDone(value) | Note::Earlier(value) => {
+                        writer.put(self.value_field(shape, t, entry), value);
+                    }
                     Note::WritesNothing | Note::Succeeds | Note::Performed | Note::Selects(_) => {}
                     Note::TakenFrom(from) => {
                         writer.put(Field::for_count(self.len()), from.into());
@@ -54,6 +56,7 @@ impl Window {
                     7 => Note::TakenFrom(reader.get(Field::for_count(self.len())) as u16),
                     8 => Note::Selects(false),
                     9 => Note::Selects(true),
+                    10 => Note::Earlier(reader.get(self.value_field(shape, t, entry))),
                     2 => Note::NotAt(Loc(reader.get(location_field(shape)) as u32)),
                     3 => Note::At(Loc(reader.get(location_field(shape)) as u32)),
                     _ => {
@@ -87,6 +90,7 @@ fn kind(note: Note) -> Value {
         Note::TakenFrom(_) => 7,
         Note::Selects(false) => 8,
         Note::Selects(true) => 9,
+        Note::Earlier(_) => 10,
         Note::NotAt(_) => 2,
         Note::At(_) => 3,
         Note::Failed(_) => 4,
