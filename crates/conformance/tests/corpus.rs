@@ -143,8 +143,8 @@ fn check_program(file: &str, problem: &Problem, expected: &Expected, wrong: &mut
             wrong.push(format!("{file} {model_name}: expected {verdict}, found {found:?}"));
         }
         // `auto` proves unbounded programs by abstraction, under the models that have one.
-        let check_auto =
-            matches!(model_name, "tso" | "pso") && answer.statistics.states < MAX_STATES_FOR_AUTO;
+        let is_proved = matches!(model_name, "tso" | "pso") || model_name == "arm" && bounded;
+        let check_auto = is_proved && answer.statistics.states < MAX_STATES_FOR_AUTO;
         if check_auto {
             let found = check_with(&Auto, problem, &model(model_name), settings(2)).verdict;
             if found.word() != verdict {

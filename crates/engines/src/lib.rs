@@ -5,6 +5,7 @@
 //! - [`explicit`]: exhaustive search over packed states.
 //! - [`dive`]: depth-first search for a run that decides a condition on final states.
 //! - [`abstraction`]: proofs for store buffers of any length.
+//! - `forgetting`: proofs for windows of any length.
 //! - [`automata`]: exact search for store buffers of any length.
 //! - [`stateless`]: enumeration of sequentially consistent executions.
 //! - [`robust`]: robustness: does a program have only sequentially consistent behaviours?
