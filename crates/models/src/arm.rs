@@ -20,6 +20,7 @@
 //! - `guess`: guesses about comparisons and selections.
 //! - `perform`: performing reads and writes.
 //! - `redundant`: pending writes that have no effect.
+//! - `steps`: the internal steps of an entry, and their numbers.
 //! - `settle`: what happens as soon as possible, without a step of its own.
 //! - `commute`: which of them may be performed at once, without loss of behaviour.
 
@@ -33,6 +34,7 @@ mod order;
 mod perform;
 mod redundant;
 mod settle;
+mod steps;
 
 use crate::bits::{Field, Reader, Writer};
 use crate::event::{Event, EventKind, EventRecorder};
@@ -42,13 +44,14 @@ use crate::shape::Shape;
 use crate::state::State;
 use crate::table::Bypass;
 use crate::window::drain::drain;
-use crate::window::retire::{self, WindowRules};
+use crate::window::retire;
 use crate::window::{Mark, Note, Operand, Window};
 pub use barrier::{fence_cost, fence_kinds};
 
 use barrier::{Barrier, barrier};
 use facts::Facts;
 use fencepost_ir::{Access, Loc, Op, Pc, Reg, ThreadId};
+use steps::{GUESS_FAILURE, GUESSES, KEEP, MAX_BOUND, split};
 
 /// The model of ARMv8-A.
 #[derive(Clone, Copy, Debug)]
@@ -83,26 +86,6 @@ pub(crate) const BYPASS: Bypass = Bypass {
     read_own_early: true,
     speculation: true,
 };
-
-/// The bits of an internal step that name its entry. The other bits are guesses.
-const ENTRY_BITS: u32 = 8;
-
-/// The internal step that guesses that the comparison of an update fails, before its read, or that
-/// a selection selects its second operand.
-const GUESS_FAILURE: u32 = 1 << 31;
-
-/// The internal step that guesses that the comparison of an update succeeds, before its read, or
-/// that a selection selects its first operand.
-const GUESS_SUCCESS: u32 = 1 << 30;
-
-/// The internal step that commits a forgotten write.
-const KEEP: u32 = 1 << 29;
-
-/// The internal steps that only guess.
-const GUESSES: u32 = GUESS_FAILURE | GUESS_SUCCESS;
-
-/// The largest bound on a window: entries have [`ENTRY_BITS`].
-const MAX_BOUND: u32 = (1 << ENTRY_BITS) - 1;
 
 /// The maximal number of reads with unknown addresses in a window. A read that passes them has two
 /// steps for each.
@@ -162,63 +145,6 @@ impl Arm {
         }
         Ok(is_consistent)
     }
-
-    /// Returns whether an entry with a faulting address may report the fault.
-    fn may_fault(&self, shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize) -> bool {
-        !self.is_speculative(shape, t, window, entry)
-    }
-
-    /// Calls `found` with every internal step of an entry.
-    fn steps_of_entry(
-        &self,
-        shape: &Shape<'_>,
-        state: &State<Vec<Window>>,
-        t: ThreadId,
-        facts: &[Facts],
-        entry: usize,
-        mut found: impl FnMut(u32),
-    ) {
-        let window = &state.pending[t.index()];
-        let fact = &facts[entry];
-        if fact.reads {
-            if self.may_guess_failure(shape, t, facts, entry) {
-                found(GUESS_FAILURE | entry as u32);
-            }
-            if self.may_guess_success(shape, t, window, facts, entry) {
-                found(GUESS_SUCCESS | entry as u32);
-            }
-            match fact.location {
-                Some(Ok(loc)) => {
-                    if let Some(read) = self.may_read(shape, state, t, facts, entry, loc) {
-                        for guesses in 0..1u32 << read.guesses() {
-                            found(guesses << ENTRY_BITS | entry as u32);
-                        }
-                    }
-                }
-                Some(Err(())) if self.may_fault(shape, t, window, entry) => found(entry as u32),
-                Some(Err(())) | None => {}
-            }
-        } else if fact.writes {
-            let earlier = self.earlier_values(shape, &state.pending, t, facts, entry);
-            for number in 0..earlier {
-                found(KEEP | number << ENTRY_BITS | entry as u32);
-            }
-            if self.may_write(shape, &state.pending, t, facts, entry) {
-                found(entry as u32);
-            }
-        } else if shape.thread(t).is_selection[fact.pc.index()] {
-            for (step, first) in [(GUESS_SUCCESS, true), (GUESS_FAILURE, false)] {
-                if self.may_guess_selection(shape, t, window, entry, first) {
-                    found(step | entry as u32);
-                }
-            }
-        }
-    }
-}
-
-/// Splits an internal step into its entry and its guesses.
-fn split(step: u32) -> (usize, u32) {
-    ((step & MAX_BOUND) as usize, step >> ENTRY_BITS)
 }
 
 impl MemoryModel for Arm {
