@@ -59,8 +59,13 @@ impl Arm {
             window.add_note(*earlier, if is_at { Note::At(loc) } else { Note::NotAt(loc) });
         }
         // Whether a read fails depends on the time when it is performed, so it does not wait for
-        // guesses. Its failure does.
-        checked?;
+        // guesses. Its failure does. A comparison still shows whether a guess about it is right.
+        if let Err(fault) = checked {
+            if matches!(shape.stmt(t, pc).op, Op::Update { .. }) {
+                window.add_note(entry, Note::ReadDone(value));
+            }
+            return Err(fault);
+        }
         let registers = &mut state.registers[shape.thread(t).registers..];
         let is_update = matches!(shape.stmt(t, pc).op, Op::Update { .. });
         if let Some(write) = read.presumed_from {

@@ -13,7 +13,7 @@ use crate::window::operands::{is_known, value_of};
 use crate::window::presumed::selection;
 use crate::window::retire::{self, Retired, Selected, WindowRules};
 use crate::window::{Note, Window};
-use fencepost_ir::{FenceKinds, Op, ThreadId, Update, Value};
+use fencepost_ir::{Fault, FenceKinds, Op, ThreadId, Update, Value};
 
 impl WindowRules for Arm {
     fn mutated(&self) -> Mutated {
@@ -90,8 +90,7 @@ impl WindowRules for Arm {
         for note in window.notes(entry) {
             let is_wrong = match (note, location) {
                 (Note::Failed(fault), _) => {
-                    let fault = Some(fault);
-                    return retire::fail_unless_speculative(self, shape, t, window, entry, fault);
+                    return self.settle_failure(shape, t, window, entry, fault);
                 }
                 (Note::NotAt(loc), Some(known)) => {
                     is_resolved = true;
@@ -200,6 +199,28 @@ impl WindowRules for Arm {
 }
 
 impl Arm {
+    /// Fails because of a read that has failed, unless a guess about it or before it is wrong or not
+    /// resolved.
+    fn settle_failure(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        entry: usize,
+        fault: Fault,
+    ) -> Result<Retired, StepFailure> {
+        let (fails, succeeds) =
+            (window.has(entry, Note::WritesNothing), window.has(entry, Note::Succeeds));
+        let old = window.value_read(entry);
+        match old.and_then(|old| perform::comparison(shape, t, window, entry, old)) {
+            Some(Ok(true)) if fails => return Ok(Retired::WrongGuess),
+            Some(Ok(false)) if succeeds => return Ok(Retired::WrongGuess),
+            None if fails || succeeds => return Ok(Retired::Waits),
+            Some(_) | None => {}
+        }
+        retire::fail_unless_speculative(self, shape, t, window, entry, Some(fault))
+    }
+
     /// Gives the value of a read to everyone who waits for it, if it was presumed and no longer is.
     fn settle_value(
         &self,
