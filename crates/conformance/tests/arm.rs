@@ -162,6 +162,7 @@ fn every_mutation_of_arm_is_detected() {
     assert!(!is_detected(Mutated::NONE), "arm without a mutation differs from the axioms");
     for mutation in [
         Mutation::GuessesContradict,
+        Mutation::OthersWriteNothing,
         Mutation::NoForwarding,
         Mutation::IgnoredFence,
         Mutation::LoadsIncoherent,

@@ -384,6 +384,20 @@ impl Problem {
         self.properties.contains(&Property::Progress)
     }
 
+    /// Returns whether all properties of every run are about failures, critical sections, hangs and
+    /// final states. So nothing depends on what memory contains between two accesses, or on when an
+    /// access becomes visible.
+    pub fn ignores_intermediate_states(&self) -> bool {
+        self.properties.iter().all(|property| match property {
+            Property::Assertions
+            | Property::MutualExclusion
+            | Property::FinalForall(_)
+            | Property::FinalNever(_)
+            | Property::DeadlockFree => true,
+            Property::Invariant(_) | Property::Operations(_) | Property::Progress => false,
+        })
+    }
+
     /// Returns whether some property of every run is a condition on final states.
     pub fn has_final_conditions(&self) -> bool {
         let is_condition =

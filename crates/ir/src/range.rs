@@ -53,6 +53,21 @@ pub fn ranges_with_guesses(program: &Program) -> Ranges {
     compute_ranges(program, true)
 }
 
+/// Returns whether an access to an address never faults, if registers have these ranges: it is to a
+/// location, or to an element of an array whose index is a register within the bounds.
+pub fn is_safe(address: &Address, registers: &[Range]) -> bool {
+    let is_inside = match &address.index {
+        None => true,
+        Some((len, Expr::Var(reg))) => {
+            let (low, high) = registers[reg.index()];
+            low >= 0 && high < Value::from(*len)
+        }
+        Some((len, Expr::Const(at))) => (0..Value::from(*len)).contains(at),
+        Some(_) => false,
+    };
+    address.pointer.is_none() && address.cell.is_none() && is_inside
+}
+
 fn compute_ranges(program: &Program, guesses: bool) -> Ranges {
     let mut locations: Vec<Slot> =
         program.locations.iter().map(|l| Slot { range: (l.init, l.init), grown: 0 }).collect();

@@ -14,6 +14,7 @@
 //!
 //! - `barrier`: which barrier a fence is.
 //! - `facts`: what is pending in a window.
+//! - `impossible`: guesses that no value can confirm.
 //! - `fetch`: which statements a thread may fetch.
 //! - `forget`: an over-approximation, if a window is full.
 //! - `order`: which reads and writes may be performed.
@@ -30,6 +31,7 @@ mod facts;
 mod fetch;
 mod forget;
 mod guess;
+mod impossible;
 mod order;
 mod perform;
 mod redundant;
@@ -51,6 +53,7 @@ pub use barrier::{fence_cost, fence_kinds};
 use barrier::{Barrier, barrier};
 use facts::Facts;
 use fencepost_ir::{Access, Loc, Op, Pc, Reg, ThreadId};
+use guess::Guess;
 use steps::{GUESS_FAILURE, GUESSES, KEEP, MAX_BOUND, split};
 
 /// The model of ARMv8-A.
@@ -127,6 +130,22 @@ impl Arm {
         let is_unknown = |fact: &&Facts| fact.reads && fact.location.is_none();
         facts.len() >= self.bound() as usize
             || facts.iter().filter(is_unknown).count() >= MAX_UNKNOWN_READS
+    }
+
+    /// Completes an internal step. Returns false if a guess is wrong.
+    fn settle_step(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<bool, StepFailure> {
+        if !self.settle(shape, state, t, recorder)? {
+            return Ok(false);
+        }
+        let (window, memory) = (&state.pending[t.index()], &state.memory.values);
+        let facts = facts::facts(shape, t, window);
+        Ok(!self.has_impossible_guess(shape, t, window, &facts, None, memory))
     }
 
     /// Completes a step of a window: does what happens as soon as possible. Returns false if a guess
@@ -337,11 +356,14 @@ impl MemoryModel for Arm {
             recorder.record_with(|| event(EventKind::Test(earlier)));
             return Ok(IssueResult::Done);
         }
-        if is_guess && window.has_notes() {
+        if is_guess {
             let uses = &shape.thread(t).uses[pc.index()];
             let operands: Vec<Operand> = window.next_operands(uses, registers).collect();
-            let next = (pc, &operands[..]);
-            if self.contradicts_comparison(shape, t, window, next, alternative == 0) {
+            let next = Guess { pc, operands: &operands, direction: alternative == 0 };
+            let memory = &state.memory.values;
+            if self.contradicts_comparison(shape, t, window, next)
+                || self.has_impossible_guess(shape, t, window, &facts, Some(next), memory)
+            {
                 return Ok(IssueResult::Blocked);
             }
         }
@@ -420,12 +442,12 @@ impl MemoryModel for Arm {
                 (false, false) => Note::Succeeds,
             };
             window.add_note(entry, note);
-            return self.settle(shape, state, t, recorder);
+            return self.settle_step(shape, state, t, recorder);
         }
         if step & KEEP != 0 {
             let (entry, number) = split(step & !KEEP);
             self.commit_forgotten_write(shape, state, t, (entry, number), recorder);
-            return self.settle(shape, state, t, recorder);
+            return self.settle_step(shape, state, t, recorder);
         }
         let (entry, guesses) = split(step);
         let window = &state.pending[t.index()];
@@ -443,7 +465,7 @@ impl MemoryModel for Arm {
         if let Err(fault) = performed {
             state.pending[t.index()].add_note(entry, Note::Failed(fault));
         }
-        self.settle(shape, state, t, recorder)
+        self.settle_step(shape, state, t, recorder)
     }
 
     fn ignore_failures(

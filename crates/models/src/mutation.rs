@@ -68,6 +68,8 @@ pub enum Mutation {
     FetchesTooLate,
     /// ARM: the guess of a branch must contradict the guess of the comparison that it tests.
     GuessesContradict,
+    /// Arm: other threads write no values, so a guess that needs such a value seems wrong.
+    OthersWriteNothing,
     /// Abstract: a store committed from a set never stays pending.
     CommittedNeverStays,
     /// Abstract: a store committed from a set always stays pending.

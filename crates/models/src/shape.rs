@@ -11,10 +11,10 @@ use crate::future_accesses::FutureAccesses;
 use crate::grace_periods::GracePeriods;
 use crate::mutation::{Mutated, Mutation};
 use fencepost_ir::operations::returned_operations;
-use fencepost_ir::range::{self, Range};
+use fencepost_ir::range;
 use fencepost_ir::{
-    AccessOrder, Address, Expr, FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId,
-    Problem, Program, Property, Reg, ThreadId, Value, flow,
+    AccessOrder, Expr, FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem,
+    Program, Property, Reg, ThreadId, Update, Value, flow,
 };
 use std::collections::BTreeSet;
 
@@ -68,6 +68,8 @@ pub struct ThreadShape {
     pub slot_field: Field,
     /// By location: its index in `stores`.
     pub store_slot: Vec<Option<u16>>,
+    /// By index into `stores`: the values that the thread may store there, if all are constants.
+    pub stored_values: Vec<Option<Vec<Value>>>,
     /// Whether the thread has a store-load fence that is not a full fence.
     pub has_store_load: bool,
     /// Whether the thread has a store-store fence that is not a full fence.
@@ -121,34 +123,39 @@ pub struct Shape<'p> {
     pub mutated: Mutated,
 }
 
-/// Returns whether an address never faults, if registers have these ranges.
-fn is_safe(address: &Address, registers: &[Range]) -> bool {
-    let is_inside = match &address.index {
-        None => true,
-        Some((len, Expr::Var(reg))) => {
-            let (low, high) = registers[reg.index()];
-            low >= 0 && high < Value::from(*len)
-        }
-        Some(_) => false,
-    };
-    address.pointer.is_none() && address.cell.is_none() && is_inside
+/// What a statement may store.
+enum Stored {
+    Nothing,
+    Constant(Value),
+    Unknown,
 }
 
-/// Returns whether all properties are about outcomes, failures, critical sections and hangs, and no
-/// statement except an access has an effect on other threads.
-fn permits_late_fetches(problem: &Problem) -> bool {
-    let program = &problem.program;
-    let is_permitted = |property: &Property| match property {
-        Property::Assertions
-        | Property::MutualExclusion
-        | Property::FinalForall(_)
-        | Property::FinalNever(_)
-        | Property::DeadlockFree => true,
-        Property::Invariant(_) | Property::Operations(_) | Property::Progress => false,
+/// Returns what an access may store to the locations of its footprint.
+fn stored_constant(op: &Op) -> Stored {
+    let value = match op.memory() {
+        None | Some(MemoryOp::Load { .. } | MemoryOp::Fence(_) | MemoryOp::Drain(_)) => {
+            return Stored::Nothing;
+        }
+        Some(MemoryOp::Store { value, .. }) => value,
+        Some(MemoryOp::Update {
+            update: Update::Swap { new } | Update::Cas { new, .. }, ..
+        }) => new,
+        Some(MemoryOp::Update { update: Update::Add { .. } | Update::Bits { .. }, .. }) => {
+            return Stored::Unknown;
+        }
     };
-    problem.properties.iter().all(is_permitted)
-        && program.pools.is_empty()
-        && !GracePeriods::new(program).occur
+    match value {
+        Expr::Const(value) => Stored::Constant(*value),
+        Expr::Var(_) | Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => Stored::Unknown,
+    }
+}
+
+/// Returns whether no property depends on when a write becomes visible, and no statement except an
+/// access has an effect on other threads.
+fn permits_late_fetches(problem: &Problem) -> bool {
+    problem.ignores_intermediate_states()
+        && problem.program.pools.is_empty()
+        && !GracePeriods::new(&problem.program).occur
 }
 
 impl<'p> Shape<'p> {
@@ -197,6 +204,18 @@ impl<'p> Shape<'p> {
             for (slot, loc) in stores.iter().enumerate() {
                 store_slot[loc.index()] = Some(slot as u16);
             }
+            let mut stored_values: Vec<Option<Vec<Value>>> = vec![Some(Vec::new()); stores.len()];
+            for (stmt, footprint) in thread.code.iter().zip(&footprints) {
+                let stored = stored_constant(&stmt.op);
+                for slot in footprint.iter().filter_map(|loc| store_slot[loc.index()]) {
+                    let values = &mut stored_values[usize::from(slot)];
+                    match stored {
+                        Stored::Nothing => {}
+                        Stored::Constant(value) => values.iter_mut().for_each(|v| v.push(value)),
+                        Stored::Unknown => *values = None,
+                    }
+                }
+            }
             let observed = problem.observed_registers(ThreadId::from_index(id), true);
             threads.push(ThreadShape {
                 registers,
@@ -220,7 +239,9 @@ impl<'p> Shape<'p> {
                 has_safe_address: thread
                     .code
                     .iter()
-                    .map(|s| s.op.address().is_some_and(|at| is_safe(at, &ranges.registers[id])))
+                    .map(|s| {
+                        s.op.address().is_some_and(|at| range::is_safe(at, &ranges.registers[id]))
+                    })
                     .collect(),
                 orders: thread.code.iter().map(|s| program.access_order(s)).collect(),
                 is_implied: thread.code.iter().map(|s| program.is_implied(s)).collect(),
@@ -232,6 +253,7 @@ impl<'p> Shape<'p> {
                 slot_field: Field::for_count(stores.len()),
                 stores,
                 store_slot,
+                stored_values,
                 has_store_load,
                 has_store_store,
             });

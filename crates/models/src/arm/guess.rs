@@ -17,6 +17,14 @@ use crate::window::presumed::selection;
 use crate::window::{Mark, Note, Operand, Window};
 use fencepost_ir::{Acquire, BinOp, CasResult, Expr, Op, Pc, Reg, ThreadId, UnOp, Update, Value};
 
+/// A guess of the direction of a branch, or that an assumption holds.
+#[derive(Clone, Copy)]
+pub(super) struct Guess<'a> {
+    pub(super) pc: Pc,
+    pub(super) operands: &'a [Operand],
+    pub(super) direction: bool,
+}
+
 impl Arm {
     /// Returns whether it matters now that an update whose read is pending writes nothing: a later
     /// entry waits for its write.
@@ -106,40 +114,57 @@ impl Arm {
         Some(direction != self.mutated.is(Mutation::RepeatedGuessesDiffer))
     }
 
-    /// Returns whether the guess of a branch in the window contradicts the guess of a comparison.
+    /// Returns whether the guess of a branch in the window contradicts the guess of a comparison or of
+    /// a selection. Then one of the two is wrong.
     pub(super) fn has_contradiction(
         &self,
         shape: &Shape<'_>,
         t: ThreadId,
         window: &Window,
     ) -> bool {
-        window.has_notes()
-            && (0..window.len()).any(|entry| {
-                let Some(Mark::Guess(direction)) = window.mark(entry) else { return false };
-                let branch = (window.pc(entry), window.operands(shape, t, entry));
-                self.contradicts_comparison(shape, t, window, branch, direction)
-            })
+        let contradicts = |guess: Guess<'_>| {
+            let Some(cond) = condition(&shape.stmt(t, guess.pc).op) else { return false };
+            let presumed = window.presumed_of(shape, t, guess.pc, guess.operands, cond);
+            let differs = |value: Value| (value != 0) != guess.direction;
+            presumed.is_some_and(|value| value.is_ok_and(differs))
+                || self.contradicts_comparison(shape, t, window, guess)
+        };
+        window.has_notes() && guesses(shape, t, window).any(contradicts)
     }
 
-    /// Returns whether a direction of a branch with these operands contradicts the guess of a
-    /// comparison, while the expected value is unknown.
+    /// Returns whether a guess of a branch contradicts the guess of a comparison, while the expected
+    /// value is unknown.
     pub(super) fn contradicts_comparison(
         &self,
         shape: &Shape<'_>,
         t: ThreadId,
         window: &Window,
-        (pc, operands): (Pc, &[Operand]),
-        direction: bool,
+        Guess { pc, operands, direction }: Guess<'_>,
     ) -> bool {
-        let Some((a, b, equal)) = condition(&shape.stmt(t, pc).op).and_then(equality) else {
+        if !window.has_notes() {
+            return false;
+        }
+        let Some(cond) = condition(&shape.stmt(t, pc).op) else { return false };
+        let Some((a, b, equal)) = equality(shape, t, window, (pc, operands), cond) else {
             return false;
         };
-        let uses = &shape.thread(t).uses[pc.index()];
-        let (a, b) = (operand(uses, operands, a), operand(uses, operands, b));
         let contradicts = !self.mutated.is(Mutation::GuessesContradict);
         let is_equal = (direction == equal) == contradicts;
         compares(shape, t, window, a, b, !is_equal) || compares(shape, t, window, b, a, !is_equal)
     }
+}
+
+/// Returns the guesses of branches and assumptions in a window.
+pub(super) fn guesses<'a>(
+    shape: &'a Shape<'_>,
+    t: ThreadId,
+    window: &'a Window,
+) -> impl Iterator<Item = Guess<'a>> {
+    (0..window.len()).filter_map(move |entry| {
+        let Some(Mark::Guess(direction)) = window.mark(entry) else { return None };
+        let (pc, operands) = (window.pc(entry), window.operands(shape, t, entry));
+        Some(Guess { pc, operands, direction })
+    })
 }
 
 /// Returns whether `result` is the result of a compare-and-swap that is guessed to succeed or to
@@ -171,7 +196,12 @@ fn compares(
 }
 
 /// Returns the operand of which an operand is a copy.
-fn copied(shape: &Shape<'_>, t: ThreadId, window: &Window, mut operand: Operand) -> Operand {
+pub(super) fn copied(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    mut operand: Operand,
+) -> Operand {
     while let Operand::ProducedBy(entry) = operand
         && let entry = usize::from(entry)
         && let Op::Assign { expr: Expr::Var(_), .. } = &shape.stmt(t, window.pc(entry)).op
@@ -181,18 +211,43 @@ fn copied(shape: &Shape<'_>, t: ThreadId, window: &Window, mut operand: Operand)
     operand
 }
 
-/// If a condition compares two registers, returns them, and whether it holds if they are equal.
-fn equality(cond: &Expr<Reg>) -> Option<(Reg, Reg, bool)> {
-    if let Expr::Unary(UnOp::Not, inner) = cond {
-        return equality(inner).map(|(a, b, equal)| (a, b, !equal));
+/// If the condition of an entry compares two operands, perhaps in an earlier assignment, returns
+/// them, and whether it holds if they are equal.
+fn equality(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    (pc, operands): (Pc, &[Operand]),
+    cond: &Expr<Reg>,
+) -> Option<(Operand, Operand, bool)> {
+    let of = |inner: &Expr<Reg>| equality(shape, t, window, (pc, operands), inner);
+    let negated = |(a, b, equal): (Operand, Operand, bool)| (a, b, !equal);
+    let operand_of = |reg: Reg| operand(&shape.thread(t).uses[pc.index()], operands, reg);
+    match cond {
+        Expr::Unary(UnOp::Not, inner) => of(inner).map(negated),
+        Expr::Binary(op @ (BinOp::Eq | BinOp::Ne), a, b) => match (&**a, &**b) {
+            (Expr::Var(a), Expr::Var(b)) => {
+                Some((operand_of(*a), operand_of(*b), *op == BinOp::Eq))
+            }
+            (inner, Expr::Const(0)) if *op == BinOp::Ne => of(inner),
+            (inner, Expr::Const(0)) => of(inner).map(negated),
+            _ => None,
+        },
+        Expr::Var(reg) => {
+            let Operand::ProducedBy(entry) = copied(shape, t, window, operand_of(*reg)) else {
+                return None;
+            };
+            let entry = usize::from(entry);
+            let Op::Assign { expr, .. } = &shape.stmt(t, window.pc(entry)).op else { return None };
+            let at = (window.pc(entry), window.operands(shape, t, entry));
+            equality(shape, t, window, at, expr)
+        }
+        Expr::Const(_) | Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => None,
     }
-    let Expr::Binary(op @ (BinOp::Eq | BinOp::Ne), a, b) = cond else { return None };
-    let (Expr::Var(a), Expr::Var(b)) = (&**a, &**b) else { return None };
-    Some((*a, *b, *op == BinOp::Eq))
 }
 
 /// Returns the condition of a branch or an assumption.
-fn condition(op: &Op) -> Option<&Expr<Reg>> {
+pub(super) fn condition(op: &Op) -> Option<&Expr<Reg>> {
     let (Op::Branch { cond, .. } | Op::Assume(cond)) = op else { return None };
     Some(cond)
 }

@@ -14,7 +14,7 @@
 //! time until the guess is resolved. So L may need such a load, and then it needs the address and the
 //! value of the store. An acquire load does not take the value of a read-modify-write. The success of
 //! a compare-and-swap and the condition of a selection may be guessed, so L may need their results,
-//! too.
+//! too; that of a compare-and-swap is then its expected value, and L needs this value.
 //!
 //! The analysis goes backwards from each load. A [`Demand`] says what must hold on the rest of the
 //! path: which registers the address needs there, and which loads still need a store before them.
@@ -208,12 +208,14 @@ impl Demand {
         let is_needed = op.target().is_some_and(|reg| demand.needs.contains(&reg));
         demand.needs.retain(|reg| op.target() != Some(*reg));
         let mut demands = demand.forwarded_from(facts, op, pc);
-        for demand in &mut demands {
-            if is_needed {
-                demand.require_result(op, facts.is_selection[pc.index()], pc);
-            }
-            let loads = matches!(op, Op::Load { .. } | Op::Update { .. });
-            if loads && rules.ordered && facts.orders[pc.index()].acquire != Acquire::None {
+        if is_needed {
+            let with_result =
+                |demand: Demand| demand.with_result(op, facts.is_selection[pc.index()], pc);
+            demands = demands.into_iter().flat_map(with_result).collect();
+        }
+        let loads = matches!(op, Op::Load { .. } | Op::Update { .. });
+        if loads && rules.ordered && facts.orders[pc.index()].acquire != Acquire::None {
+            for demand in &mut demands {
                 insert(&mut demand.forwarded, Forwarded { load: pc, from_plain_store: true });
             }
         }
@@ -248,16 +250,22 @@ impl Demand {
         demands
     }
 
-    /// Adds what the result of a statement needs. The result of a comparison or a selection may be
-    /// guessed, and that of other statements is known.
-    fn require_result(&mut self, op: &Op, is_selection: bool, pc: Pc) {
+    /// Returns the demands if the result of a statement is needed. That of a selection may be guessed.
+    /// The result of a comparison that is guessed to succeed is its expected value.
+    fn with_result(mut self, op: &Op, is_selection: bool, pc: Pc) -> Vec<Demand> {
         if let Op::Assign { expr, .. } = op {
             if !is_selection {
                 self.require(expr);
             }
-        } else if matches!(op, Op::Load { .. }) || is_update_without_comparison(op) {
+        } else if let Op::Update { update: Update::Cas { expected, .. }, .. } = op {
+            let mut succeeds = self.clone();
+            succeeds.require(expected);
+            self.require_forwarded(pc);
+            return vec![succeeds, self];
+        } else if matches!(op, Op::Load { .. } | Op::Update { .. }) {
             self.require_forwarded(pc);
         }
+        vec![self]
     }
 
     /// Adds what the address and the value of a store or update need.
@@ -280,10 +288,6 @@ impl Demand {
     fn require_forwarded(&mut self, load: Pc) {
         insert(&mut self.forwarded, Forwarded { load, from_plain_store: false });
     }
-}
-
-fn is_update_without_comparison(op: &Op) -> bool {
-    matches!(op, Op::Update { update, .. } if !matches!(update, Update::Cas { .. }))
 }
 
 /// Returns the only location of a list.

@@ -92,7 +92,8 @@ impl Window {
         self.presumed_of(shape, t, pc, self.operands(shape, t, entry), expr)
     }
 
-    fn presumed_of(
+    /// Returns the value of an expression with these operands, also if it is presumed.
+    pub(crate) fn presumed_of(
         &self,
         shape: &Shape<'_>,
         t: ThreadId,
