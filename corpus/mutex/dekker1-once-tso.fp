@@ -2,9 +2,9 @@
 // thread.
 // Source: Dekker, in Dijkstra 1965, Cooperating sequential processes; a benchmark of [KVY11],
 // [KVY10], [LW10], [BM08] and [Zac]. Single entry, as in the experiments of [LW10] Table 2.
-// Expected: verified under SC, TSO, PSO and rmo-nospec; RMO is not decided. A thread that backs off waits for turn == i, which the other
-// thread sets only after its only critical section, so the fence after the first store to the flag
-// is enough.
+// Expected: verified under SC, TSO, PSO, rmo-nospec and arm; RMO is not decided. A thread that backs
+// off waits for turn == i, which the other thread sets only after its only critical section, so the
+// fence after the first store to the flag is enough.
 
 shared bool want[2];
 shared int(0..2) turn;

@@ -15,6 +15,7 @@ mod differential;
 mod engines;
 mod fixpoint;
 mod hang_cache;
+mod hiding;
 mod infer;
 mod litmus;
 mod mutations;

@@ -16,8 +16,8 @@
 //! must agree, and the exact answer is returned. If the control flow bounds the store buffers, the
 //! exact arm can decide the program, and the proof arm joins only in late rounds.
 //!
-//! Under `arm`, which has windows instead of store buffers, the exact search and a proof
-//! ([`crate::forgetting`]) take turns with growing bounds.
+//! Under a model with windows instead of store buffers, the exact search and two proofs
+//! ([`crate::hiding`], [`crate::forgetting`]) take turns with growing bounds.
 
 pub mod robustness;
 
@@ -28,6 +28,7 @@ use crate::engine::{Answer, Budget, Engine, Settings, Task};
 use crate::evidence::Evidence;
 use crate::explicit::{self, Explicit};
 use crate::forgetting;
+use crate::hiding;
 use crate::verdict::{Inconclusive, InconclusiveReason, Verdict};
 use fencepost_ir::grace_period;
 use fencepost_models::coherence::Domain;
@@ -68,19 +69,19 @@ impl Engine for Auto {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        // A bound fixed by the user restricts the query to that bound.
-        if settings.fixed_buffer.is_none() && forgetting::is_applicable(task) {
-            let prove = |bound, states| forgetting::prove(task, settings, budget, bound, states);
-            return explicit::run_with_proofs(task, settings, budget, &prove);
-        }
         let abstractable = task.model.abstracted(Domain::Full, 0, false).is_some();
         let has_grace_periods = grace_period::occurs(&task.problem.program);
-        if !abstractable
-            || has_grace_periods
-            || settings.fixed_buffer.is_some()
-            || task.problem.requires_progress()
+        // A bound fixed by the user restricts the query to that bound.
+        if settings.fixed_buffer.is_some() || has_grace_periods || task.problem.requires_progress()
         {
             return Explicit.run(task, settings, budget);
+        }
+        if !abstractable {
+            let prove = |bound, states| {
+                hiding::prove(task, settings, budget, bound, states)
+                    .or_else(|| forgetting::prove(task, settings, budget, bound, states))
+            };
+            return explicit::run_with_proofs(task, settings, budget, &prove);
         }
         Portfolio { task, settings, budget }.run()
     }

@@ -100,6 +100,7 @@ pub fn write_certificate(
         Decider::Explicit => (Domain::Full, answer.statistics.bound.unwrap_or(0)),
         // A certificate uses an abstraction. The loop below finds one that is fine enough.
         Decider::Forgetting(_)
+        | Decider::Hiding(_)
         | Decider::Automata
         | Decider::Stateless
         | Decider::Attack

@@ -123,6 +123,8 @@ pub enum Decider {
     Abstraction(Domain, u32),
     /// A search of a model that forgets pending statements, with its number of entries in a window.
     Forgetting(u32),
+    /// A search of the program without the accesses to this number of locations.
+    Hiding(u32),
     /// A search of the exact model with regular languages for store buffers.
     Automata,
     /// An enumeration of sequentially consistent executions.
@@ -153,6 +155,7 @@ impl fmt::Display for Decider {
             Decider::Abstraction(Domain::Set, _) => f.write_str("set"),
             Decider::Abstraction(domain, k) => write!(f, "{} k={k}", domain.name()),
             Decider::Forgetting(bound) => write!(f, "forgetting n={bound}"),
+            Decider::Hiding(locations) => write!(f, "hiding n={locations}"),
         }
     }
 }

@@ -12,7 +12,6 @@
 use crate::engine::{Answer, Budget, Decider, Settings, Statistics, Task};
 use crate::path::{gap_of, options};
 use crate::verdict::{Bound, Explored, Findings, ReplayResult, Verdict, judge};
-use fencepost_ir::{Problem, Property, grace_period};
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::{Machine, MemoryModel};
 use fencepost_search::{Limits, WorkLimits, explore};
@@ -21,26 +20,6 @@ use std::collections::BTreeSet;
 /// How many times the states of the exact search a proof may store, beside a fixed number.
 const STATES_FACTOR: u64 = 8;
 const MIN_STATES: u64 = 200_000;
-
-/// Returns whether a proof of this kind is possible.
-pub(crate) fn is_applicable(task: Task<'_>) -> bool {
-    task.model.forgetting(1).is_some()
-        && task.problem.sometimes.is_empty()
-        && !grace_period::occurs(&task.problem.program)
-        && has_simple_properties(task.problem)
-}
-
-/// Returns whether all properties are about failures, critical sections, hangs and final states.
-fn has_simple_properties(problem: &Problem) -> bool {
-    problem.properties.iter().all(|property| match property {
-        Property::Assertions
-        | Property::MutualExclusion
-        | Property::FinalForall(_)
-        | Property::FinalNever(_)
-        | Property::DeadlockFree => true,
-        Property::Invariant(_) | Property::Operations(_) | Property::Progress => false,
-    })
-}
 
 /// Tries to verify a problem that the exact search with a bound does not decide. `states` is the
 /// number of states of that search. The windows here are half as long: a short window forgets more,
@@ -52,6 +31,9 @@ pub(crate) fn prove(
     bound: u32,
     states: u64,
 ) -> Option<Answer> {
+    if !task.problem.sometimes.is_empty() || !task.problem.ignores_intermediate_states() {
+        return None;
+    }
     let bound = bound.div_ceil(2);
     let model = task.model.forgetting(bound)?;
     let fidelity = model.fidelity();

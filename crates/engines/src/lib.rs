@@ -6,6 +6,7 @@
 //! - [`dive`]: depth-first search for a run that decides a condition on final states.
 //! - [`abstraction`]: proofs for store buffers of any length.
 //! - `forgetting`: proofs for windows of any length.
+//! - `hiding`: proofs without the accesses to some locations.
 //! - [`automata`]: exact search for store buffers of any length.
 //! - [`stateless`]: enumeration of sequentially consistent executions.
 //! - [`robust`]: robustness: does a program have only sequentially consistent behaviours?
@@ -41,6 +42,7 @@ pub mod explicit;
 mod forgetting;
 pub mod growing_variable;
 pub mod happens_before;
+mod hiding;
 pub mod livelock;
 pub mod outcome_runs;
 pub mod path;

@@ -344,6 +344,9 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
         by @ (Decider::Automata | Decider::Attack) => {
             format!("{by} for buffers of any length, {states}")
         }
+        Decider::Hiding(locations) => {
+            format!("proof without {}, {states}", counted((*locations).into(), "location"))
+        }
         by @ (Decider::Stateless
         | Decider::Translation
         | Decider::Spin

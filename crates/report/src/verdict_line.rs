@@ -318,6 +318,7 @@ pub fn row(
                 Decider::Explicit => String::new(),
                 Decider::Abstraction(..)
                 | Decider::Forgetting(_)
+                | Decider::Hiding(_)
                 | Decider::Automata
                 | Decider::Stateless
                 | Decider::Attack
@@ -371,6 +372,7 @@ pub fn count_unit(by: Decider) -> &'static str {
         Decider::Explicit
         | Decider::Abstraction(..)
         | Decider::Forgetting(_)
+        | Decider::Hiding(_)
         | Decider::Automata
         | Decider::Attack
         | Decider::Translation
