@@ -12,7 +12,7 @@
 //! The arms take turns in *rounds*. The limit on states grows from round to round, so the answer
 //! depends on the program alone and not on which arm is faster. The short first round has only the
 //! exact arm and the proof arm, one after the other. Each later round starts with the robustness
-//! arm. If it does not conclude, the other arms run in parallel. If both conclude, their verdicts
+//! arm and with proofs without some locations ([`crate::hiding`]). If they do not conclude, the other arms run in parallel. If both conclude, their verdicts
 //! must agree, and the exact answer is returned. If the control flow bounds the store buffers, the
 //! exact arm can decide the program, and the proof arm joins only in late rounds.
 //!
@@ -49,6 +49,12 @@ const MIN_ABSTRACT_STATES: u64 = 5_000;
 const AUTOMATA_STATES_DIVISOR: u64 = 10;
 /// When nothing else is left to try, the automata engine is not tried with more states than this.
 const AUTOMATA_ENOUGH_STATES: u64 = 4_000;
+/// How many times fewer states than an exact search a search without some locations may store, and
+/// what it may store in every round.
+const HIDING_STATES_DIVISOR: u64 = 16;
+const MIN_HIDING_STATES: u64 = 5_000;
+/// The largest k of an abstraction of a program without some locations.
+const HIDING_MAX_K: u32 = 1;
 /// The bound on pending accesses in the first round. It doubles from round to round.
 const FIRST_BOUND: u32 = 8;
 /// If the control flow bounds the store buffers, the exact search decides the program. The proof arm
@@ -78,7 +84,9 @@ impl Engine for Auto {
         }
         if !abstractable {
             let prove = |bound, states| {
-                hiding::prove(task, settings, budget, bound, states)
+                let within = hiding_settings(settings, states, bound);
+                let verify = |task: Task<'_>| verified(Explicit.run(task, within, budget));
+                hiding::prove(task, budget.cancel, &verify)
                     .or_else(|| forgetting::prove(task, settings, budget, bound, states))
             };
             return explicit::run_with_proofs(task, settings, budget, &prove);
@@ -89,6 +97,19 @@ impl Engine for Auto {
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         Explicit.outcomes(task, settings, budget)
     }
+}
+
+/// Returns the settings of a search without some locations, after an exact search with this number of
+/// states.
+fn hiding_settings(settings: Settings, states: u64, bound: u32) -> Settings {
+    let states = (states / HIDING_STATES_DIVISOR).max(MIN_HIDING_STATES);
+    let limits = Limits { states: states.min(settings.limits.states), ..settings.limits };
+    Settings { limits, max_buffer: Some(bound), shortest: false, ..settings }
+}
+
+/// Returns an answer that verifies its problem.
+fn verified(answer: Answer) -> Option<Answer> {
+    answer.verdict.is_verified().then_some(answer)
 }
 
 struct Portfolio<'a> {
@@ -160,6 +181,13 @@ impl Portfolio<'_> {
                     break;
                 }
             }
+            if let Some(exact) = exact_answer.as_ref().filter(|_| !self.settings.certifiable) {
+                let within = hiding_settings(self.settings, exact.statistics.states, bound);
+                let verify = |task: Task<'_>| self.verify_hidden(task, within);
+                if let Some(answer) = hiding::prove(self.task, self.budget.cancel, &verify) {
+                    return answer;
+                }
+            }
             let last = states == self.settings.limits.states;
             // The exact search may have run out of half of the memory. It gets all of it, once,
             // when the proof arm is finished.
@@ -208,6 +236,21 @@ impl Portfolio<'_> {
             answer.spurious_run = refinement.spurious_run;
         }
         answer
+    }
+
+    /// Tries to verify a program without some locations, by an exact search and by coarse
+    /// abstractions.
+    fn verify_hidden(&self, task: Task<'_>, settings: Settings) -> Option<Answer> {
+        let exact = Explicit.run(task, settings, self.budget);
+        if exact.verdict.evidence().is_some() {
+            return None;
+        }
+        verified(exact).or_else(|| {
+            (0..=HIDING_MAX_K).find_map(|k| {
+                let engine = Abstraction { domain: Domain::Full, k };
+                verified(engine.run(task, settings, self.budget))
+            })
+        })
     }
 
     /// Returns an answer of the proof arm. Replaces the run of a violation by a shorter one if
