@@ -3,9 +3,10 @@
 //! Both axes are logarithmic. The colour is the family, the dashes are the model. A hollow triangle
 //! is a row without an answer: its CPU time is a lower bound.
 
-use super::rows::{Engine, families};
+use super::rows::Engine;
 use super::run::Measurement;
 use super::table::groups;
+use fencepost_bench::FAMILIES;
 use std::fmt::Write;
 
 /// The sizes of a panel, its margins included, and the number of panels in a row.
@@ -24,6 +25,12 @@ const COLOURS: [&str; 12] = [
     "#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#e377c2", "#17becf",
     "#7f7f7f", "#bcbd22", "#000000", "#0b3d91",
 ];
+
+/// Returns the colour of a family. It is the same in every chart.
+fn colour(family: &str) -> &'static str {
+    let place = FAMILIES.iter().position(|known| known.name == family).unwrap_or(0);
+    COLOURS[place % COLOURS.len()]
+}
 
 /// Returns the dash pattern of a model.
 fn dashes(model: &str) -> &'static str {
@@ -75,7 +82,8 @@ impl Axes {
 pub(super) fn chart(title: &str, all: &[Measurement]) -> String {
     let engines: Vec<Engine> =
         Engine::ALL.into_iter().filter(|e| all.iter().any(|m| m.engine == e.name())).collect();
-    let names = families(all.iter().map(|m| m.family.as_str()));
+    let is_drawn = |name: &&str| all.iter().any(|m| m.family == *name);
+    let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).filter(is_drawn).collect();
     // The legend takes the place of a panel.
     let rows = (engines.len() + 1).div_ceil(PANELS_IN_A_ROW);
     let (width, height) = (PANEL.0 * PANELS_IN_A_ROW as f64, TITLE + PANEL.1 * rows as f64);
@@ -83,7 +91,7 @@ pub(super) fn chart(title: &str, all: &[Measurement]) -> String {
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="DejaVu Sans, Arial, sans-serif" font-size="12">
 <rect width="{width}" height="{height}" fill="#ffffff"/>
 <text x="20" y="28" font-size="18" font-weight="bold">{}</text>
-<text x="20" y="50" fill="#444444">CPU seconds of one thread against the parameter of the family; both axes are logarithmic</text>
+<text x="20" y="50" fill="#444444">CPU seconds of one thread against the parameter of the family. Both axes are logarithmic. Times below 0.001 s are drawn at 0.001 s.</text>
 "##,
         escape(title)
     );
@@ -100,7 +108,7 @@ pub(super) fn chart(title: &str, all: &[Measurement]) -> String {
         let of_engine: Vec<Measurement> =
             all.iter().filter(|m| m.engine == engine.name()).cloned().collect();
         let _ = writeln!(svg, "{}", place(index));
-        panel(&mut svg, engine.name(), &of_engine, &axes, &names);
+        panel(&mut svg, engine.name(), &of_engine, &axes);
         svg += "</g>\n";
     }
     let _ = writeln!(svg, "{}", place(engines.len()));
@@ -109,7 +117,7 @@ pub(super) fn chart(title: &str, all: &[Measurement]) -> String {
 }
 
 /// Draws the axes and the lines of an engine.
-fn panel(svg: &mut String, name: &str, all: &[Measurement], axes: &Axes, names: &[&str]) {
+fn panel(svg: &mut String, name: &str, all: &[Measurement], axes: &Axes) {
     let (left, right) = (MARGINS.0, PANEL.0 - MARGINS.2);
     let (top, bottom) = (MARGINS.1, PANEL.1 - MARGINS.3);
     let _ = writeln!(
@@ -146,8 +154,7 @@ fn panel(svg: &mut String, name: &str, all: &[Measurement], axes: &Axes, names: 
         bottom + 36.0
     );
     for group in groups(all) {
-        let place = names.iter().position(|name| *name == group[0].family).unwrap_or(0);
-        let colour = COLOURS[place % COLOURS.len()];
+        let colour = colour(&group[0].family);
         let points: Vec<(f64, f64)> =
             group.iter().map(|m| (axes.x(f64::from(m.parameter)), axes.y(m.cpu_seconds))).collect();
         let path: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
@@ -189,8 +196,8 @@ fn legend(svg: &mut String, names: &[&str], all: &[Measurement]) {
             r#"<path d="M24 {y}H62" stroke="{colour}" stroke-width="2.4" stroke-dasharray="{dashes}"/>"#
         )
     };
-    for (index, name) in names.iter().enumerate() {
-        next = entry(sample(next, COLOURS[index % COLOURS.len()], "none"), name);
+    for name in names {
+        next = entry(sample(next, colour(name), "none"), name);
     }
     let models = ["sc", "tso", "pso", "rmo-nospec"];
     for model in models.into_iter().filter(|model| all.iter().any(|m| m.model == *model)) {

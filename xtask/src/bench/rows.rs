@@ -1,6 +1,6 @@
 //! The rows of the benchmark: which engine runs on which programs under which models.
 
-use fencepost_bench::{FAMILIES, Family, Fences, family};
+use fencepost_bench::{Family, Fences, family};
 
 /// What a row runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -213,15 +213,10 @@ pub(super) fn rows() -> Vec<Row> {
     rows
 }
 
-/// Returns the families of some rows, in the order of [`FAMILIES`].
-pub(super) fn families<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<&'static str> {
-    let is_used = |family: &&Family| names.clone().any(|name| name == family.name);
-    FAMILIES.iter().filter(is_used).map(|family| family.name).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fencepost_bench::FAMILIES;
     use std::collections::BTreeSet;
 
     #[test]

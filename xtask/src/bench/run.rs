@@ -124,7 +124,9 @@ impl Runner {
     /// Runs a row and returns its JSON document, or `None` if the process must be killed.
     fn answer(&self, row: &Row, threads: u32) -> Result<Option<String>, String> {
         let mut command = self.command(row, threads, self.limit)?;
-        let (output, errors) = (self.folder.join("output"), self.folder.join("errors"));
+        // Another benchmark may run in the same folder.
+        let file = |name: &str| self.folder.join(format!("{name}-{}", std::process::id()));
+        let (output, errors) = (file("output"), file("errors"));
         let complain = |error: std::io::Error| error.to_string();
         // Output goes to files, so a full pipe cannot block the process.
         command.stdin(Stdio::null());
@@ -140,10 +142,12 @@ impl Runner {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        let read = |path: &Path| fs::read_to_string(path).map_err(complain);
-        let answer = read(&output)?;
+        let take = |path: &Path| {
+            let text = fs::read_to_string(path)?;
+            fs::remove_file(path).map(|()| text)
+        };
+        let (answer, errors) = (take(&output).map_err(complain)?, take(&errors).map_err(complain)?);
         if answer.is_empty() {
-            let errors = read(&errors)?;
             return Err(errors.lines().next().unwrap_or("no output").into());
         }
         Ok(Some(answer))
