@@ -206,6 +206,6 @@ mod tests {
         assert!(text.contains("x10.00 (2.303)"), "{text}");
         assert!(text.contains("x1.00 (0.000)"), "{text}");
         assert!(text.contains(" thread "), "{text}");
-        assert!(summary(&all).contains("3 rows, 1 without an answer: clh4-fenced pso"));
+        assert_eq!(summary(&all), "explicit: 3 rows, 1 without an answer: clh4-fenced pso\n");
     }
 }
