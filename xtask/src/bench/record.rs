@@ -45,10 +45,15 @@ impl Record {
         serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))
     }
 
-    /// Writes the record.
+    /// Writes the record, with a line for each row.
     pub(super) fn write(&self, file: &Path) -> Result<(), String> {
-        let text = serde_json::to_string_pretty(self).map_err(|e| e.to_string())?;
-        fs::write(file, text + "\n").map_err(|e| format!("{}: {e}", file.display()))
+        let rows: Result<Vec<String>, _> = self.rows.iter().map(serde_json::to_string).collect();
+        let rows = rows.map_err(|e| e.to_string())?.join(",\n");
+        let text = format!(
+            "{{\"commit\":\"{}\",\"modified\":{},\"limit\":{},\"rows\":[\n{rows}\n]}}\n",
+            self.commit, self.modified, self.limit
+        );
+        fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))
     }
 }
 
