@@ -33,10 +33,14 @@ pub(super) fn line(found: &Measurement, counts_instructions: bool) -> String {
         Some(reason) if !found.is_decided() => format!("{reason}!"),
         Some(_) | None => found.answer.clone(),
     };
+    // The rounds of an inference take very different times.
+    let is_rounds = unit == Engine::Infer.unit();
+    let rate = found.count as f64 / found.cpu_seconds.max(1e-6);
+    let rate = Some(rate).filter(|_| !is_rounds);
     let is_states = unit == "states" && found.count > 0;
     let bytes = found.bytes.filter(|_| is_states).map(|b| b as f64 / found.count as f64);
     let mut line = format!(
-        "{:<11} {:<24} {:<10} {:<12} {:>10} {:<10} {:>8.3} {:>9.0} {:>7} {:>5}",
+        "{:<11} {:<24} {:<10} {:<12} {:>10} {:<10} {:>8.3} {:>9} {:>7} {:>5}",
         found.engine,
         found.program,
         found.model,
@@ -44,14 +48,14 @@ pub(super) fn line(found: &Measurement, counts_instructions: bool) -> String {
         found.count,
         unit,
         found.cpu_seconds,
-        found.count as f64 / found.cpu_seconds.max(1e-6),
+        optional(rate, 0),
         optional(bytes, 0),
         optional(found.speedup, 2),
     );
     if counts_instructions {
         let all = found.instructions.map(|all| all as f64);
-        let per_count =
-            all.filter(|all| *all >= MIN_INSTRUCTIONS).map(|all| all / found.count.max(1) as f64);
+        let is_long = |all: &f64| *all >= MIN_INSTRUCTIONS && !is_rounds;
+        let per_count = all.filter(is_long).map(|all| all / found.count.max(1) as f64);
         line += &format!(" {:>14} {:>9}", optional(all, 0), optional(per_count, 0));
     }
     if found.wrong {
@@ -191,6 +195,9 @@ mod tests {
             ]
         );
         assert!(line(&measurement(3, "inconclusive", 500), false).contains(" time! "));
+        let infer = Measurement { engine: "infer".into(), ..measurement(3, "repaired", 500) };
+        assert!(line(&infer, true).ends_with(" 50000000         -"));
+        assert!(!line(&infer, true).contains(" 250 "));
         assert!(!line(&measurement(3, "verified", 500), false).contains("100000"));
         assert!(line(&measurement(3, "verified", 100), true).ends_with(" 10000000         -"));
     }
