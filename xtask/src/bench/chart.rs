@@ -203,7 +203,7 @@ fn legend(svg: &mut String, names: &[&str], all: &[Measurement]) {
     for model in models.into_iter().filter(|model| all.iter().any(|m| m.model == *model)) {
         next = entry(sample(next, "#333333", dashes(model)), model);
     }
-    entry(open_marker(43.0, next, "#333333"), "no answer: a limit was reached");
+    entry(open_marker(43.0, next, "#333333"), "no answer: a limit or a spurious run");
 }
 
 fn escape(text: &str) -> String {
