@@ -58,7 +58,7 @@ pub(crate) fn compare(root: &Path, arguments: &[String]) -> ExitCode {
             return ExitCode::from(2);
         }
     }
-    let binary = match options.binary.clone().map_or_else(|| build(root), Ok) {
+    let binary = match options.binary.clone().map_or_else(|| crate::release::build(root), Ok) {
         Ok(binary) => binary,
         Err(message) => {
             eprintln!("compare: {message}");
@@ -155,21 +155,6 @@ fn programs(root: &Path, only: &[String]) -> Result<Vec<PathBuf>, String> {
     }
     files.sort();
     Ok(files)
-}
-
-/// Builds the release binary and returns its path.
-fn build(root: &Path) -> Result<PathBuf, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let arguments = ["build", "--release", "--quiet", "--package", "fencepost"];
-    let status = Command::new(cargo).args(arguments).current_dir(root).status();
-    match status {
-        Ok(status) if status.success() => {
-            let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-            Ok(root.join(target).join("release/fencepost"))
-        }
-        Ok(_) => Err("the release build fails".into()),
-        Err(error) => Err(format!("cannot start cargo: {error}")),
-    }
 }
 
 fn options(arguments: &[String]) -> Result<Options, String> {

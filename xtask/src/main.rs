@@ -1,19 +1,21 @@
 //! Repository tasks: `cargo xtask tidy`, `campaign`, `bench`, `compare` and `trace`.
 
+mod bench;
 mod campaign;
 mod compare;
 mod compare_c;
+mod release;
 mod tidy;
 mod trace;
 
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask tidy | campaign [SIZE] [TEST...] | bench [PROGRAM...] | compare spin|c [OPTION...] | trace SIZES...
+const USAGE: &str = "usage: cargo xtask tidy | campaign [SIZE] [TEST...] | bench [OPTION...] | compare spin|c [OPTION...] | trace SIZES...
 
   tidy     checks layers, file headers, file sizes, leftovers and prose
   campaign runs the random tests with more seeds than `cargo test` uses
-  bench    measures states per second and bytes per state
+  bench    measures every engine on families of programs; `bench --check` counts instructions
   compare  runs SPIN and our explicit engine on the mutex corpus, or C tests of another checker
   trace    prints a long random execution for `fencepost monitor`";
 
@@ -38,17 +40,8 @@ fn main() -> ExitCode {
             campaign::campaign(root, &arguments)
         }
         Some("bench") => {
-            let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-            let bench = ["bench", "--package", "fencepost-conformance", "--bench", "states"];
-            let programs = std::iter::once("--".into()).chain(std::env::args().skip(2));
-            match Command::new(cargo).args(bench).args(programs).current_dir(root).status() {
-                Ok(status) if status.success() => ExitCode::SUCCESS,
-                Ok(_) => ExitCode::FAILURE,
-                Err(error) => {
-                    eprintln!("cannot start cargo: {error}");
-                    ExitCode::FAILURE
-                }
-            }
+            let arguments: Vec<String> = std::env::args().skip(2).collect();
+            bench::bench(root, &arguments)
         }
         Some("compare") => {
             let arguments: Vec<String> = std::env::args().skip(2).collect();

@@ -21,6 +21,7 @@ const TEXT_EXTENSIONS: &[&str] = &["rs", "md", "fp", "litmus", "toml", "trycmd"]
 /// Our crates with their layers. A crate may depend only on crates of a strictly lower layer.
 const LAYERS: &[(&str, u32)] = &[
     ("fencepost-ir", 0),
+    ("fencepost-bench", 0),
     ("fencepost-corpus", 0),
     ("fencepost-search", 0),
     ("fencepost-automata", 0),
@@ -70,7 +71,10 @@ fn layers(root: &Path, all: &mut Vec<String>) {
         all.push("there is no folder `crates`".into());
         return;
     };
-    let crates = crates.flatten().map(|entry| entry.path()).chain([root.join("corpus")]);
+    let crates = crates
+        .flatten()
+        .map(|entry| entry.path())
+        .chain(["bench", "corpus"].map(|name| root.join(name)));
     for folder in crates {
         let manifest = folder.join("Cargo.toml");
         let text = fs::read_to_string(&manifest).unwrap_or_default();
@@ -140,8 +144,9 @@ fn texts(root: &Path) -> Vec<PathBuf> {
     };
     let top = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut found: Vec<PathBuf> = top.filter(|path| path.is_file() && is_text(path)).collect();
-    let mut folders =
-        ["book", "crates", "corpus", "xtask", "fuzz"].map(|folder| root.join(folder)).to_vec();
+    let mut folders = ["bench", "book", "crates", "corpus", "xtask", "fuzz"]
+        .map(|folder| root.join(folder))
+        .to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();

@@ -5,6 +5,7 @@ mod alternatives;
 mod arm;
 mod automata;
 mod axiomatic;
+mod bench;
 mod budgets;
 mod c;
 mod common;
