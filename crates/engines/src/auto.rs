@@ -94,6 +94,16 @@ impl Engine for Auto {
         Portfolio { task, settings, budget }.run()
     }
 
+    /// The other arms prove.
+    fn find_violation(
+        &self,
+        task: Task<'_>,
+        settings: Settings,
+        budget: Budget<'_>,
+    ) -> Option<Evidence> {
+        Explicit.find_violation(task, settings, budget)
+    }
+
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         Explicit.outcomes(task, settings, budget)
     }

@@ -12,6 +12,7 @@
 //! Rejected: a search that reports both at once. Every engine would need a second kind of finding.
 
 use crate::engine::{Answer, Budget, Engine, Settings, Task, refuse_exclusive_pairs};
+use crate::evidence::Evidence;
 use crate::robust::RobustDefinition;
 use crate::verdict::{Bound, InconclusiveReason, Verdict};
 use fencepost_ir::{Expr, Op, Problem, Property, Violation};
@@ -56,6 +57,16 @@ impl Engine for Bounded {
             return answer;
         }
         Answer { verdict: answer.verdict.weakened(bound), ..answer }
+    }
+
+    /// The bounds restrict only proofs.
+    fn find_violation(
+        &self,
+        task: Task<'_>,
+        settings: Settings,
+        budget: Budget<'_>,
+    ) -> Option<Evidence> {
+        self.0.find_violation(task, settings, budget)
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {

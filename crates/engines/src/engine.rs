@@ -195,6 +195,16 @@ pub trait Engine: Sync {
     /// Checks the properties of a task.
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer;
 
+    /// Looks for a violation, without an attempt to prove that there is none.
+    fn find_violation(
+        &self,
+        task: Task<'_>,
+        settings: Settings,
+        budget: Budget<'_>,
+    ) -> Option<Evidence> {
+        self.run(task, settings, budget).verdict.into_evidence()
+    }
+
     /// Returns the definition of robustness that a verdict refers to. None if the engine decides
     /// something else.
     fn robust_definition(&self) -> Option<RobustDefinition> {

@@ -45,6 +45,9 @@ const MAX_LISTED: usize = 256;
 /// The state limit of a search that minimises a clause.
 const MINIMISATION_STATES: u64 = 50_000;
 
+/// The state limit of the search under sequential consistency.
+const SC_STATES: u64 = 200_000;
+
 /// An inference query.
 #[derive(Clone, Copy)]
 pub struct Query<'a> {
@@ -172,10 +175,13 @@ impl InferenceState<'_> {
         }
     }
 
-    /// Checks the problems under sequential consistency. Fences cannot repair a violation there.
+    /// Checks the problems under sequential consistency, up to a limit. Fences cannot repair a violation
+    /// there. Beyond the limit, no placement is verified, and a clause becomes empty.
     pub(crate) fn check_sc(&mut self) -> EarlyAnswer<()> {
         let sc = ModelSpec::SC;
-        let settings = Settings { shortest: true, traces: 1, ..self.query.settings };
+        let states = self.query.settings.limits.states.min(SC_STATES);
+        let limits = Limits { states, ..self.query.settings.limits };
+        let settings = Settings { shortest: true, traces: 1, limits, ..self.query.settings };
         let all: Vec<usize> = (0..self.problems.len()).collect();
         for batch in all.chunks(BATCH_SIZE) {
             let answers = self.run_batch(batch, settings, &|problem| Task {
@@ -365,8 +371,8 @@ impl InferenceState<'_> {
             let placement = candidates.placement(&chosen);
             let fenced = self.fenced_problem(learned.problem, &placement);
             let task = Task { problem: &fenced, model: self.query.model };
-            let answer = self.query.engine.run(task, settings, self.budget);
-            if let Some(evidence) = answer.verdict.into_evidence() {
+            let found = self.query.engine.find_violation(task, settings, self.budget);
+            if let Some(evidence) = found {
                 *learned = self.learn_clause(learned.problem, &fenced, placement, evidence)?;
             }
         }
