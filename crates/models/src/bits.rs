@@ -47,6 +47,39 @@ impl Field {
     }
 }
 
+/// The number of bytes that follow a byte string that is read in words.
+pub const PADDING: usize = 16;
+
+/// The position of a field in a byte string.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    byte: u32,
+    shift: u32,
+    mask: u64,
+}
+
+impl Place {
+    /// A place of no bits.
+    pub const NOTHING: Place = Place { byte: 0, shift: 0, mask: 0 };
+
+    /// Returns the place of a field that begins at a bit. `None` for the widest fields.
+    pub fn new(field: Field, bit: usize) -> Option<Place> {
+        let place = Place {
+            byte: (bit / 8) as u32,
+            shift: (bit % 8) as u32,
+            mask: 1u64.checked_shl(field.bits)?.wrapping_sub(1),
+        };
+        (place.shift + field.bits <= 64).then_some(place)
+    }
+
+    /// Returns the packed value at the place. [Padding](PADDING) follows the byte string.
+    #[inline]
+    pub fn read(self, bytes: &[u8]) -> u64 {
+        let eight = bytes[self.byte as usize..].first_chunk::<8>();
+        u64::from_le_bytes(*eight.expect("padding follows packed fields")) >> self.shift & self.mask
+    }
+}
+
 /// A writer that appends fields to a byte string.
 #[derive(Clone, Debug, Default)]
 pub struct Writer {
@@ -152,6 +185,51 @@ impl Writer {
         self.len = end;
     }
 
+    /// Allocates space for segments of `len` bytes and for padding.
+    #[inline]
+    pub fn reserve(&mut self, len: usize) {
+        if self.len + len + PADDING > self.bytes.len() {
+            self.grow(len + PADDING);
+        }
+    }
+
+    /// Appends the packed segments of `len` bytes at `start`. [Padding](PADDING) follows them, and
+    /// space is [reserved](Writer::reserve). So they are copied in words, because a call of `memcpy`
+    /// costs more than a few words.
+    #[inline]
+    pub fn copy_padded(&mut self, bytes: &[u8], start: usize, len: usize) {
+        debug_assert_eq!(self.used, 0, "segments are copied at a byte boundary");
+        let from = bytes[start..].chunks_exact(PADDING);
+        let to = self.bytes[self.len..].chunks_exact_mut(PADDING);
+        for (to, from) in to.zip(from).take(len.div_ceil(PADDING)) {
+            to.copy_from_slice(from);
+        }
+        self.len += len;
+    }
+
+    /// Appends the first `len` bytes of a word, at most eight. Space is reserved.
+    #[inline]
+    pub fn copy_word(&mut self, word: u64, len: usize) {
+        debug_assert_eq!(self.used, 0, "segments are copied at a byte boundary");
+        self.bytes[self.len..self.len + 8].copy_from_slice(&word.to_le_bytes());
+        self.len += len;
+    }
+
+    /// Appends padding after the last segment.
+    pub fn pad(&mut self) {
+        self.copy(&[0; PADDING]);
+    }
+
+    /// Changes the packed value at a place. Space for padding is reserved.
+    #[inline]
+    pub fn patch(&mut self, place: Place, value: u64) {
+        let eight = self.bytes[place.byte as usize..]
+            .first_chunk_mut::<8>()
+            .expect("eight bytes are allocated");
+        let word = u64::from_le_bytes(*eight) & !(place.mask << place.shift);
+        *eight = (word | value << place.shift).to_le_bytes();
+    }
+
     /// Returns the byte string. The last segment must be ended.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
@@ -237,6 +315,58 @@ impl<'a> Reader<'a> {
             self.available += 8;
         }
         self.at = self.bytes.len();
+    }
+}
+
+/// A reader of the fields that determine the length of a segment. [Padding](PADDING) follows the byte
+/// string, so that every read is one word.
+#[derive(Clone, Debug)]
+pub struct BitReader<'a> {
+    bytes: &'a [u8],
+    bit: usize,
+}
+
+impl<'a> BitReader<'a> {
+    /// Starts reading at a bit.
+    #[inline]
+    pub fn new(bytes: &'a [u8], bit: usize) -> Self {
+        BitReader { bytes, bit }
+    }
+
+    /// Returns the position of the next field.
+    #[inline]
+    pub fn bit(&self) -> usize {
+        self.bit
+    }
+
+    /// Skips a field.
+    #[inline]
+    pub fn skip(&mut self, field: Field) {
+        self.bit += field.bits as usize;
+    }
+
+    /// Returns the next number of a field for a count ([`Field::for_count`]) of at most 32 bits.
+    #[inline]
+    pub fn get(&mut self, field: Field) -> usize {
+        let eight = self.bytes[self.bit / 8..].first_chunk::<8>();
+        let word = u64::from_le_bytes(*eight.expect("padding follows packed segments"));
+        let value = word >> (self.bit % 8) & ((1 << field.bits) - 1);
+        self.bit += field.bits as usize;
+        value as usize
+    }
+
+    /// Returns the next number written with [`Writer::put_count`].
+    #[inline]
+    pub fn get_count(&mut self) -> usize {
+        let mut count = 0;
+        for field in COUNT_FIELDS {
+            let part = self.get(field);
+            count += part;
+            if part < field.span as usize {
+                break;
+            }
+        }
+        count
     }
 }
 

@@ -19,6 +19,7 @@
 //! - `race`: partial-order reduction with races.
 //! - `run`: execution of statements.
 //! - `section`: read-side sections and grace periods.
+//! - `step_table`: the results of steps that recur; `tabulated`: expansion of states with the table.
 //! - [`system`]: the transition system for searches, with partial-order reduction.
 
 mod at_once;
@@ -36,7 +37,9 @@ mod prompt;
 mod race;
 mod run;
 mod section;
+mod step_table;
 pub mod system;
+mod tabulated;
 
 use crate::address::locate;
 use crate::buffered::Buffered;
