@@ -48,7 +48,7 @@ impl Field {
 }
 
 /// The number of bytes that follow a byte string that is read in words.
-pub const PADDING: usize = 16;
+pub const PADDING: usize = 32;
 
 /// The position of a field in a byte string.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,6 +77,15 @@ impl Place {
     pub fn read(self, bytes: &[u8]) -> u64 {
         let eight = bytes[self.byte as usize..].first_chunk::<8>();
         u64::from_le_bytes(*eight.expect("padding follows packed fields")) >> self.shift & self.mask
+    }
+}
+
+/// Copies `len` bytes, and more up to the end of a block. Both slices have [`PADDING`] more bytes.
+#[inline(always)]
+fn copy_blocks(to: &mut [u8], from: &[u8], len: usize) {
+    to[..PADDING].copy_from_slice(&from[..PADDING]);
+    if len > PADDING {
+        to[PADDING..len].copy_from_slice(&from[PADDING..len]);
     }
 }
 
@@ -185,34 +194,26 @@ impl Writer {
         self.len = end;
     }
 
-    /// Allocates space for segments of `len` bytes and for padding.
-    #[inline]
-    pub fn reserve(&mut self, len: usize) {
-        if self.len + len + PADDING > self.bytes.len() {
-            self.grow(len + PADDING);
+    /// Starts a byte string that is a copy of `base`, except that other bytes replace those from
+    /// `from` to `to`: the first `len` bytes of a word, or any bytes if `len` is above eight.
+    /// [Padding](PADDING) follows the bytes of `base`, so they are copied in blocks. A call of `memcpy`
+    /// costs more than a block.
+    #[inline(always)]
+    pub fn splice(&mut self, base: &[u8], (from, to): (usize, usize), (word, len): (u64, usize)) {
+        let rest = base.len() - PADDING - to;
+        if from + len + rest + 2 * PADDING > self.bytes.len() {
+            self.grow(from + len + rest + 2 * PADDING);
         }
+        let bytes = &mut self.bytes[..];
+        copy_blocks(bytes, &base[..from + PADDING], from);
+        bytes[from..from + 8].copy_from_slice(&word.to_le_bytes());
+        copy_blocks(&mut bytes[from + len..], &base[to..], rest);
+        (self.len, self.word, self.used) = (from + len + rest, 0, 0);
     }
 
-    /// Appends the packed segments of `len` bytes at `start`. [Padding](PADDING) follows them, and
-    /// space is [reserved](Writer::reserve). So they are copied in words, because a call of `memcpy`
-    /// costs more than a few words.
-    #[inline]
-    pub fn copy_padded(&mut self, bytes: &[u8], start: usize, len: usize) {
-        debug_assert_eq!(self.used, 0, "segments are copied at a byte boundary");
-        let from = bytes[start..].chunks_exact(PADDING);
-        let to = self.bytes[self.len..].chunks_exact_mut(PADDING);
-        for (to, from) in to.zip(from).take(len.div_ceil(PADDING)) {
-            to.copy_from_slice(from);
-        }
-        self.len += len;
-    }
-
-    /// Appends the first `len` bytes of a word, at most eight. Space is reserved.
-    #[inline]
-    pub fn copy_word(&mut self, word: u64, len: usize) {
-        debug_assert_eq!(self.used, 0, "segments are copied at a byte boundary");
-        self.bytes[self.len..self.len + 8].copy_from_slice(&word.to_le_bytes());
-        self.len += len;
+    /// Replaces bytes.
+    pub fn overwrite(&mut self, from: usize, bytes: &[u8]) {
+        self.bytes[from..from + bytes.len()].copy_from_slice(bytes);
     }
 
     /// Appends padding after the last segment.

@@ -20,11 +20,12 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    fn set_bytes(&mut self, bytes: &[u8]) {
+    /// Sets the packed state. The ends are not known yet.
+    #[inline]
+    pub(super) fn set_bytes(&mut self, bytes: &[u8]) {
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
         self.bytes.extend_from_slice(&[0; PADDING]);
-        self.ends.clear();
     }
 
     /// Returns the length of the packed state.
@@ -151,24 +152,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         segments: &mut Segments,
     ) {
         segments.set_bytes(bytes);
+        segments.ends.clear();
         self.unpack_with_ends(bytes, state, Some(&mut segments.ends));
-    }
-
-    /// Records the ends of the segments of a packed state of a model that
-    /// [has tables](MemoryModel::has_tables).
-    #[inline]
-    pub(super) fn split(&self, bytes: &[u8], segments: &mut Segments) {
-        segments.set_bytes(bytes);
-        let Segments { bytes, ends } = segments;
-        let mut end = (self.shape.memory_bits as usize).div_ceil(8);
-        ends.push(end);
-        for (t, thread) in self.shape.threads.iter().enumerate() {
-            let bit = 8 * end + thread.control_bits as usize;
-            let t = ThreadId::from_index(t);
-            let pending = self.model.pending_bits(&self.shape, bytes, bit, t);
-            end = (bit + pending).div_ceil(8);
-            ends.push(end);
-        }
     }
 
     /// Unpacks a state: the inverse of [`Machine::encode`].

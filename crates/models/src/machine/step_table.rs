@@ -15,8 +15,7 @@
 //! the order in which search threads meet the parts.
 
 use crate::bits::{PADDING, Place, Writer};
-use crate::model::Condition;
-use fencepost_ir::{Label, Loc, ThreadId};
+use fencepost_ir::{Loc, ThreadId};
 
 /// The number of parts, and of entries, above which the table is emptied.
 const MAX_ENTRIES: usize = 1 << 18;
@@ -38,7 +37,7 @@ pub(super) enum Taken {
 }
 
 /// The number of a part in a table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PartId(u32);
 
 /// The part of one thread in a state.
@@ -46,9 +45,10 @@ pub(super) struct PartId(u32);
 pub(super) struct Part {
     /// The facts about the part.
     pub(super) facts: Facts,
-    /// The number of steps: the next statement, then the internal steps of the memory model.
+    /// The number of the first step: the next statement. The internal steps follow it.
+    pub(super) first_step: u32,
+    /// The number of steps.
     pub(super) steps: u32,
-    first_step: u32,
     packed: PackedPart,
 }
 
@@ -56,9 +56,9 @@ pub(super) struct Part {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PackedPart {
     /// The first bytes, and zeros behind a shorter part.
-    pub(super) word: u64,
+    word: u64,
     /// The number of bytes.
-    pub(super) len: u32,
+    len: u32,
     /// The position of the bytes in the table.
     start: u32,
 }
@@ -66,31 +66,39 @@ pub(super) struct PackedPart {
 /// A slot of the hash table of parts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    packed: PackedPart,
-    thread: u32,
-    /// The number of the part plus one. 0 for an empty slot.
-    number: u32,
+    word: u64,
+    /// The length and the thread, see [`Slot::key`]. 0 for an empty slot.
+    key: u32,
+    part: PartId,
+}
+
+impl Slot {
+    /// Returns a number for the length of a part and its thread. There are at most 64 threads.
+    #[inline]
+    fn key(t: ThreadId, len: usize) -> u32 {
+        (len * 64 + t.index() + 1) as u32
+    }
 }
 
 /// Facts about a part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
+    /// The locations that the thread may still store to, see [`location_bit`].
+    pub(super) stores: u64,
+    /// The locations that the thread may still access.
+    pub(super) accesses: u64,
     /// Whether the thread is inside a critical section.
     pub(super) is_critical: bool,
-    /// The control point, if an invariant mentions it.
-    pub(super) control_point: Option<Label>,
     /// Whether the thread may wait forever from here.
     pub(super) may_wait: bool,
     /// Whether the thread has halted.
     pub(super) has_halted: bool,
     /// Whether nothing of the thread is pending.
     pub(super) has_no_pending: bool,
+    /// Whether the thread waits for all others.
+    pub(super) is_at_join: bool,
     /// Whether the thread waits for a latch.
     pub(super) awaits_latch: bool,
-    /// The locations that the thread may still store to, see [`location_bit`].
-    pub(super) stores: u64,
-    /// The locations that the thread may still access.
-    pub(super) accesses: u64,
 }
 
 /// Returns the bit of a location in [`Facts::stores`]. With many locations, several share a bit.
@@ -99,24 +107,32 @@ pub(super) fn location_bit(loc: Loc) -> u64 {
     1 << (loc.index() % 64)
 }
 
+/// Whether a step commutes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Commutes {
+    /// It does not.
+    Never,
+    /// The whole state decides it.
+    Ask,
+    /// It does unless another thread may still store to one of the locations in the first set, or
+    /// access one in the second set (see [`location_bit`]).
+    Unless(u64, u64),
+}
+
 /// A step of a part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PartStep {
     /// The number of the internal step. `None` for the next statement.
     pub(super) internal: Option<u32>,
-    /// When the step commutes. `None` if the whole state decides it.
-    pub(super) commutes: Option<Condition>,
+    /// Whether the step commutes.
+    pub(super) commutes: Commutes,
     /// The place of the location that the step accesses. `None` if the results are not tabulated.
     pub(super) location: Option<Place>,
     first_entry: u32,
 }
 
 impl PartStep {
-    pub(super) fn new(
-        internal: Option<u32>,
-        commutes: Option<Condition>,
-        location: Option<Place>,
-    ) -> Self {
+    pub(super) fn new(internal: Option<u32>, commutes: Commutes, location: Option<Place>) -> Self {
         PartStep { internal, commutes, location, first_entry: NONE }
     }
 }
@@ -125,33 +141,60 @@ impl PartStep {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     /// The packed value of the location before the step.
-    pub(super) old: u64,
+    old: u64,
     /// The packed value of the location after the step.
-    pub(super) new: u64,
+    new: u64,
     /// The place of the location.
-    pub(super) place: Place,
+    place: Place,
+    /// The packed form of the part after the step.
+    packed: PackedPart,
+    /// The next entry of the step, for another value.
+    next: u32,
     /// The result.
     pub(super) taken: Taken,
-    /// The part after the step. Only if the step was taken.
-    pub(super) after: PartId,
-    /// The packed form of the part after the step.
-    pub(super) packed: PackedPart,
-    /// Whether the next entry is the result with the next combination of choices.
+    /// Whether the next entry in the table is the result with the next combination of choices.
     pub(super) has_more: bool,
-    next: u32,
+    /// Whether the thread is inside a critical section after the step.
+    pub(super) is_critical: bool,
+    /// Whether the step is visible to a property.
+    pub(super) is_visible: bool,
+    /// Whether the step shows that the thread does not wait forever.
+    pub(super) leaves_wait: bool,
 }
 
 impl Entry {
-    /// Returns the entry of a step that changes a place from `old` to `new`.
-    pub(super) fn new(taken: Taken, place: Place, (old, new): (u64, u64), after: PartId) -> Self {
-        let packed = PackedPart::default();
-        Entry { old, new, place, taken, after, packed, has_more: false, next: NONE }
+    /// Returns the entry of a step that leads to no successor.
+    pub(super) fn without_successor(taken: Taken, old: u64) -> Self {
+        Entry {
+            old,
+            new: old,
+            place: Place::NOTHING,
+            packed: PackedPart::default(),
+            next: NONE,
+            taken,
+            has_more: false,
+            is_critical: false,
+            is_visible: false,
+            leaves_wait: false,
+        }
     }
 
-    /// Returns whether the step changes memory.
-    #[inline]
-    pub(super) fn changes_memory(&self) -> bool {
-        self.old != self.new
+    /// Returns the entry of a step that changes a place from `old` to `new` and leads to a part.
+    pub(super) fn new(
+        place: Place,
+        (old, new): (u64, u64),
+        after: &Part,
+        is_visible: bool,
+    ) -> Self {
+        Entry {
+            new,
+            place,
+            packed: after.packed,
+            is_critical: after.facts.is_critical,
+            is_visible,
+            leaves_wait: !after.facts.may_wait || old != new,
+            ..Entry::without_successor(Taken::Yes, old)
+        }
     }
 }
 
@@ -170,10 +213,19 @@ pub(super) struct StepTable {
 /// Returns up to eight bytes from `start` as a number. Padding follows them.
 #[inline]
 fn word(bytes: &[u8], start: usize, len: usize) -> u64 {
-    let eight = bytes[start..].first_chunk::<8>().expect("padding follows packed segments");
-    let unused = 64 - 8 * len.min(8) as u32;
-    // A part has at least one byte, except if the thread has one statement and no registers.
-    u64::from_le_bytes(*eight) & u64::MAX.checked_shr(unused).unwrap_or(0)
+    const MASKS: [u64; 9] = [
+        0,
+        0xff,
+        0xffff,
+        (1 << 24) - 1,
+        (1 << 32) - 1,
+        (1 << 40) - 1,
+        (1 << 48) - 1,
+        (1 << 56) - 1,
+        !0,
+    ];
+    let eight = bytes[start..start + 8].first_chunk::<8>().expect("the slice has eight bytes");
+    u64::from_le_bytes(*eight) & MASKS[len.min(8)]
 }
 
 impl StepTable {
@@ -186,15 +238,10 @@ impl StepTable {
     }
 
     /// Returns a number with which the search for a part begins.
-    /// `rest` are the bytes after the first eight.
     #[inline]
-    fn hash(t: u32, packed: PackedPart, rest: &[u8]) -> usize {
+    fn hash(word: u64, key: u32) -> usize {
         const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mut hash = (packed.word ^ u64::from(t + 64 * packed.len)).wrapping_mul(FACTOR);
-        for byte in rest {
-            hash = (hash.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(FACTOR);
-        }
-        (hash >> 32) as usize
+        ((word ^ u64::from(key) << 32).wrapping_mul(FACTOR) >> 32) as usize
     }
 
     /// Returns the part of a thread with this packed form, if it is known. The packed form is at
@@ -207,28 +254,26 @@ impl StepTable {
         start: usize,
         len: usize,
     ) -> Option<PartId> {
-        let thread = t.index() as u32;
-        let packed = PackedPart { word: word(bytes, start, len), len: len as u32, start: 0 };
-        let rest = if len > 8 { &bytes[start + 8..start + len] } else { &[] };
+        let (word, key) = (word(bytes, start, len), Slot::key(t, len));
         let mask = self.slots.len().wrapping_sub(1);
-        let mut at = Self::hash(thread, packed, rest);
+        let mut at = Self::hash(word, key);
         loop {
             let slot = self.slots.get(at & mask)?;
-            let number = slot.number.checked_sub(1)?;
-            let is_same = slot.packed.word == packed.word
-                && (slot.thread, slot.packed.len) == (thread, packed.len)
-                && (len <= 8 || self.rest_of(slot.packed) == rest);
-            if is_same {
-                return Some(PartId(number));
+            if slot.key == key && slot.word == word {
+                if len <= 8 || self.is_equal(slot.part, &bytes[start..start + len]) {
+                    return Some(slot.part);
+                }
+            } else if slot.key == 0 {
+                return None;
             }
             at += 1;
         }
     }
 
-    /// Returns the bytes of a part after the first eight.
-    fn rest_of(&self, packed: PackedPart) -> &[u8] {
-        let (start, len) = (packed.start as usize, packed.len as usize);
-        if len > 8 { &self.bytes[start + 8..start + len] } else { &[] }
+    #[cold]
+    fn is_equal(&self, part: PartId, bytes: &[u8]) -> bool {
+        let start = self.part(part).packed.start as usize;
+        &self.bytes[start..start + bytes.len()] == bytes
     }
 
     /// Adds a part that is not in the table, with its packed form.
@@ -252,17 +297,17 @@ impl StepTable {
         if self.parts.len() * 2 > self.slots.len() {
             let len = (self.slots.len() * 2).max(64);
             let old = std::mem::replace(&mut self.slots, vec![Slot::default(); len]);
-            old.into_iter().filter(|slot| slot.number != 0).for_each(|slot| self.set_slot(slot));
+            old.into_iter().filter(|slot| slot.key != 0).for_each(|slot| self.set_slot(slot));
         }
-        let number = self.parts.len() as u32;
-        self.set_slot(Slot { packed, thread: t.index() as u32, number });
-        PartId(number - 1)
+        let part = PartId(self.parts.len() as u32 - 1);
+        self.set_slot(Slot { word, key: Slot::key(t, bytes.len()), part });
+        part
     }
 
     fn set_slot(&mut self, slot: Slot) {
         let mask = self.slots.len() - 1;
-        let mut at = Self::hash(slot.thread, slot.packed, self.rest_of(slot.packed)) & mask;
-        while self.slots[at].number != 0 {
+        let mut at = Self::hash(slot.word, slot.key) & mask;
+        while self.slots[at].key != 0 {
             at = (at + 1) & mask;
         }
         self.slots[at] = slot;
@@ -274,16 +319,15 @@ impl StepTable {
         &self.parts[part.0 as usize]
     }
 
-    /// Returns a step of a part.
+    /// Returns a step.
     #[inline]
-    pub(super) fn step(&self, part: PartId, step: u32) -> &PartStep {
-        &self.steps[(self.parts[part.0 as usize].first_step + step) as usize]
+    pub(super) fn step(&self, step: u32) -> &PartStep {
+        &self.steps[step as usize]
     }
 
     /// Stops tabulating a step.
-    pub(super) fn exclude_step(&mut self, part: PartId, step: u32) {
-        let at = self.parts[part.0 as usize].first_step + step;
-        self.steps[at as usize].location = None;
+    pub(super) fn exclude_step(&mut self, step: u32) {
+        self.steps[step as usize].location = None;
     }
 
     /// Returns the number of the first entry of a step for a packed value of its location.
@@ -313,21 +357,19 @@ impl StepTable {
 
     /// Adds the results of a step for one value of its location, in the order of its choices.
     /// Returns the number of the first entry.
-    pub(super) fn add_entries(&mut self, part: PartId, step: u32, entries: &[Entry]) -> u32 {
+    pub(super) fn add_entries(&mut self, step: u32, entries: &[Entry]) -> u32 {
         let first = self.entries.len() as u32;
         for (number, entry) in (1..).zip(entries) {
-            let packed = self.part(entry.after).packed;
-            self.entries.push(Entry { packed, has_more: number < entries.len(), ..*entry });
+            self.entries.push(Entry { has_more: number < entries.len(), ..*entry });
         }
-        let at = self.parts[part.0 as usize].first_step + step;
-        let head = &mut self.steps[at as usize].first_entry;
+        let head = &mut self.steps[step as usize].first_entry;
         self.entries[first as usize].next = std::mem::replace(head, first);
         first
     }
 
     /// Writes a packed state that differs from `base` in the part from `from` to `to` and in the
     /// location of the entry.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write_successor(
         &self,
         entry: &Entry,
@@ -337,16 +379,11 @@ impl StepTable {
     ) {
         let PackedPart { word, len, start } = entry.packed;
         let (start, len) = (start as usize, len as usize);
-        writer.clear();
-        writer.reserve(base.len() + len);
-        writer.copy_padded(base, 0, from);
-        if len <= 8 {
-            writer.copy_word(word, len);
-        } else {
-            writer.copy_padded(&self.bytes, start, len);
+        writer.splice(base, (from, to), (word, len));
+        if len > 8 {
+            writer.overwrite(from, &self.bytes[start..start + len]);
         }
-        writer.copy_padded(base, to, base.len() - PADDING - to);
-        if entry.changes_memory() {
+        if entry.old != entry.new {
             writer.patch(entry.place, entry.new);
         }
     }

@@ -24,7 +24,7 @@ use crate::bits::Writer;
 use crate::model::{Condition, MemoryModel, RacingStep};
 use crate::mutation::Mutation;
 use crate::state::State;
-use fencepost_ir::{Label, Loc, Op, Pc, Problem, ThreadId};
+use fencepost_ir::{Loc, Op, Pc, Problem, ThreadId};
 use fencepost_search::{Sink, TransitionSystem};
 
 /// The class of targets that violate a property.
@@ -59,7 +59,7 @@ pub struct Scratch<P> {
     pub(super) saved_successors: Vec<Vec<u8>>,
     pub(super) internal: Vec<u32>,
     pub(super) choices: Choices,
-    wait_cache: WaitCache,
+    pub(super) wait_cache: WaitCache,
     /// The locations of possible races.
     pub(super) locations: Vec<Loc>,
     /// The steps of a race.
@@ -134,17 +134,15 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
                 }
             }
         }
-        let is_final = |scratch: &Scratch<M::Pending>| match scratch.table {
-            Some(_) => scratch.parts.is_final,
+        let is_final = |scratch: &Scratch<M::Pending>| match &scratch.table {
+            Some(table) => scratch.parts.unfinished_and_at_join(table).0 == 0,
             None => self.is_final(&scratch.base),
         };
         if !seen.enabled && is_final(scratch) {
             self.unpack_base(scratch);
             self.emit_final_state(&scratch.base, sink);
         } else if seen.may_be_hang {
-            self.unpack_base(scratch);
-            let Scratch { base, segments, work, wait_cache, .. } = scratch;
-            match self.check_hang_cached(base, segments, work, wait_cache) {
+            match self.check_hang_here(scratch) {
                 HangCheck::No => {}
                 HangCheck::Yes => sink.target(VIOLATION, STATE_DETAIL),
                 HangCheck::Undecided => {
@@ -214,7 +212,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     /// Reports the successors of a step from its first entry on.
-    #[inline]
+    #[inline(always)]
     fn emit_entries<S: Sink>(
         &self,
         first: u32,
@@ -225,18 +223,20 @@ impl<M: MemoryModel> Machine<'_, M> {
     ) {
         for at in first.. {
             let Some(table) = &scratch.table else { return };
-            let &Entry { taken, has_more, after, .. } = table.entry(at);
+            let &Entry { taken, has_more, is_critical, leaves_wait, .. } = table.entry(at);
             seen.enabled |= taken != Taken::Blocked;
             match taken {
                 Taken::Blocked => {}
                 Taken::BoundReached => sink.bounded(),
                 Taken::Yes => {
-                    let leaves_wait = table.entry(at).changes_memory();
-                    let (before, after) = (table.part(scratch.parts.id(t)), table.part(after));
-                    let (before, after) = (before.facts, after.facts);
-                    seen.may_be_hang &= after.may_wait && !leaves_wait;
+                    seen.may_be_hang &= !leaves_wait;
                     self.pack_entry(at, t, scratch);
-                    if self.entry_violates(&before, &after, t, scratch) {
+                    let is_shared = is_critical
+                        && self.shape.checks_mutual_exclusion
+                        && scratch.parts.is_other_critical(t);
+                    if is_shared
+                        || !self.shape.invariants.is_empty() && self.packed_violates(t, scratch)
+                    {
                         sink.target(VIOLATION, seen.number);
                     }
                     sink.successor(scratch.writer.bytes());
@@ -313,14 +313,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         if let Some(first) = self.look_up(scratch, t, step) {
             for at in first.. {
                 let Some(table) = &scratch.table else { return false };
-                let &Entry { taken, has_more, after, .. } = table.entry(at);
-                let (before, after) = (table.part(scratch.parts.id(t)), table.part(after));
-                let visible = taken != Taken::Yes
-                    || self.is_visible(
-                        (before.facts.is_critical, after.facts.is_critical),
-                        (before.facts.control_point, after.facts.control_point),
-                    );
-                if visible {
+                let &Entry { taken, has_more, is_visible, .. } = table.entry(at);
+                if taken != Taken::Yes || is_visible {
                     return false;
                 }
                 self.pack_entry(at, t, scratch);
@@ -351,18 +345,18 @@ impl<M: MemoryModel> Machine<'_, M> {
         true
     }
 
-    /// Returns whether a step is visible to a property, from what it observes before and after it.
-    #[inline]
-    fn is_visible(
+    /// Returns whether a step of a thread is visible to a property.
+    pub(super) fn is_visible(
         &self,
-        is_critical: (bool, bool),
-        control_point: (Option<Label>, Option<Label>),
+        before: &State<M::Pending>,
+        after: &State<M::Pending>,
+        t: ThreadId,
     ) -> bool {
-        (self.shape.checks_mutual_exclusion
-            && is_critical.0 != is_critical.1
-            && !self.mutated.is(Mutation::CriticalSectionsInvisible))
-            || (control_point.0 != control_point.1
-                && !self.mutated.is(Mutation::ControlPointsInvisible))
+        let enters_or_leaves = self.shape.checks_mutual_exclusion
+            && self.is_critical(before, t) != self.is_critical(after, t);
+        let passes_control_point = self.control_point(before, t) != self.control_point(after, t);
+        (enters_or_leaves && !self.mutated.is(Mutation::CriticalSectionsInvisible))
+            || (passes_control_point && !self.mutated.is(Mutation::ControlPointsInvisible))
     }
 
     /// Saves the successor in `work` if the reduction may use it.
@@ -373,12 +367,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         scratch: &mut Scratch<M::Pending>,
         sink: &S,
     ) -> bool {
-        let Scratch { base, work, .. } = &*scratch;
-        let visible = self.is_visible(
-            (self.is_critical(base, t), self.is_critical(work, t)),
-            (self.control_point(base, t), self.control_point(work, t)),
-        );
-        if visible {
+        if self.is_visible(&scratch.base, &scratch.work, t) {
             return false;
         }
         self.pack(t, scratch);

@@ -4,7 +4,9 @@
 //! reduction needs all of it.
 
 use super::packed::Segments;
-use super::step_table::{Entry, Facts, Part, PartId, PartStep, StepTable, Taken, location_bit};
+use super::step_table::{
+    Commutes, Entry, Facts, Part, PartId, PartStep, StepTable, Taken, location_bit,
+};
 use super::system::Scratch;
 use super::{Machine, StepResult};
 use crate::bits::Place;
@@ -42,11 +44,23 @@ impl LocationSets {
     }
 }
 
+/// The part of one thread in the state that is expanded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenPart {
+    /// Where the part begins and ends in the packed state.
+    range: (u32, u32),
+    id: PartId,
+    first_step: u32,
+    steps: u32,
+    stores: u64,
+    accesses: u64,
+    is_critical: bool,
+}
+
 /// The parts of the state that is expanded.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    /// The part of each thread.
-    ids: Vec<PartId>,
+    parts: Vec<OpenPart>,
     stores: LocationSets,
     accesses: LocationSets,
     /// Whether some thread waits for a latch.
@@ -55,32 +69,30 @@ pub(super) struct Parts {
     critical: u32,
     /// Whether every thread has halted or may wait forever.
     pub(super) may_be_hang: bool,
-    /// Whether every thread has finished.
-    pub(super) is_final: bool,
 }
 
 impl Parts {
-    fn clear(&mut self) {
-        self.ids.clear();
-        let ids = std::mem::take(&mut self.ids);
-        *self = Parts { ids, may_be_hang: true, is_final: true, ..Parts::default() };
+    /// Returns the threads that have not finished and those that wait for all others (bit
+    /// `1 << thread`).
+    pub(super) fn unfinished_and_at_join(&self, table: &StepTable) -> (u64, u64) {
+        let mut sets = (0, 0);
+        for (t, part) in self.parts.iter().enumerate() {
+            let facts = &table.part(part.id).facts;
+            sets.0 |= u64::from(!(facts.has_halted && facts.has_no_pending)) << t;
+            sets.1 |= u64::from(facts.is_at_join) << t;
+        }
+        sets
     }
 
     #[inline]
-    fn push(&mut self, id: PartId, facts: &Facts) {
-        self.ids.push(id);
-        self.stores.add(facts.stores);
-        self.accesses.add(facts.accesses);
-        self.awaits_latch |= facts.awaits_latch;
-        self.critical += u32::from(facts.is_critical);
-        self.may_be_hang &= facts.may_wait || facts.has_halted;
-        self.is_final &= facts.has_halted && facts.has_no_pending;
+    fn part(&self, t: ThreadId) -> &OpenPart {
+        &self.parts[t.index()]
     }
 
-    /// Returns the part of a thread.
+    /// Returns whether a thread other than `t` is in a critical section.
     #[inline]
-    pub(super) fn id(&self, t: ThreadId) -> PartId {
-        self.ids[t.index()]
+    pub(super) fn is_other_critical(&self, t: ThreadId) -> bool {
+        self.critical > u32::from(self.part(t).is_critical)
     }
 }
 
@@ -107,39 +119,66 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// no table.
     #[inline]
     pub(super) fn open(&self, bytes: &[u8], scratch: &mut Scratch<M::Pending>) {
-        let Scratch { base, work, segments, table, parts, is_unpacked, .. } = &mut *scratch;
+        let Scratch { base, work, segments, table, is_unpacked, .. } = &mut *scratch;
         let Some(table) = table else {
             self.decode(bytes, base, segments);
             work.clone_from(base);
             return;
         };
         table.limit_size();
-        self.split(bytes, segments);
+        segments.set_bytes(bytes);
         *is_unpacked = false;
-        parts.clear();
-        for t in self.shape.program().thread_ids() {
-            self.open_part(t, scratch);
+        while let Some((t, (start, end))) = self.find_parts(scratch) {
+            self.unpack_base(scratch);
+            let Scratch { base, segments, table: Some(table), internal, .. } = &mut *scratch else {
+                return;
+            };
+            self.add_part(base, t, &segments.bytes[start..end], table, internal);
         }
     }
 
+    /// Finds the parts of the packed state in the table. Returns the first part that is not there.
     #[inline]
-    fn open_part(&self, t: ThreadId, scratch: &mut Scratch<M::Pending>) {
-        let Scratch { segments: Segments { bytes, ends }, table: Some(table), parts, .. } =
-            &mut *scratch
-        else {
-            unreachable!("there is a table");
-        };
-        let (start, end) = (ends[t.index()], ends[t.index() + 1]);
-        if let Some(id) = table.find(t, bytes, start, end - start) {
-            parts.push(id, &table.part(id).facts);
-            return;
+    fn find_parts(&self, scratch: &mut Scratch<M::Pending>) -> Option<(ThreadId, (usize, usize))> {
+        let Scratch { segments, table: Some(table), parts, .. } = scratch else { return None };
+        let Segments { bytes, ends } = segments;
+        let bytes = &bytes[..];
+        if ends.is_empty() {
+            ends.resize(self.shape.threads.len() + 1, 0);
         }
-        self.unpack_base(scratch);
-        let Scratch { base, segments, table: Some(table), parts, internal, .. } = scratch else {
-            unreachable!("there is a table");
-        };
-        let id = self.add_part(base, t, &segments.bytes[start..end], table, internal);
-        parts.push(id, &table.part(id).facts);
+        let (mut stores, mut accesses) = (LocationSets::default(), LocationSets::default());
+        let (mut awaits_latch, mut may_be_hang, mut critical) = (false, true, 0);
+        let mut end = (self.shape.memory_bits as usize).div_ceil(8);
+        ends[0] = end;
+        parts.parts.clear();
+        for ((t, thread), thread_end) in self.shape.threads.iter().enumerate().zip(&mut ends[1..]) {
+            let (t, start) = (ThreadId::from_index(t), end);
+            let bit = 8 * start + thread.control_bits as usize;
+            end = (bit + self.model.pending_bits(&self.shape, bytes, bit, t)).div_ceil(8);
+            *thread_end = end;
+            let Some(id) = table.find(t, bytes, start, end - start) else {
+                return Some((t, (start, end)));
+            };
+            let Part { facts, first_step, steps, .. } = table.part(id);
+            stores.add(facts.stores);
+            accesses.add(facts.accesses);
+            awaits_latch |= facts.awaits_latch;
+            may_be_hang &= facts.may_wait | facts.has_halted;
+            critical += u32::from(facts.is_critical);
+            parts.parts.push(OpenPart {
+                range: (start as u32, end as u32),
+                id,
+                first_step: *first_step,
+                steps: *steps,
+                stores: facts.stores,
+                accesses: facts.accesses,
+                is_critical: facts.is_critical,
+            });
+        }
+        (parts.stores, parts.accesses) = (stores, accesses);
+        (parts.awaits_latch, parts.may_be_hang) = (awaits_latch, may_be_hang);
+        parts.critical = critical;
+        None
     }
 
     /// Unpacks the state that is expanded, unless it is unpacked.
@@ -168,7 +207,9 @@ impl<M: MemoryModel> Machine<'_, M> {
             Scope::Location(loc) => place(loc),
             Scope::State => None,
         };
-        let run = PartStep::new(None, self.run_condition(state, t), location);
+        let commutes = |condition| self.commutes_if(condition);
+        let run = self.run_condition(state, t).map_or(Commutes::Ask, commutes);
+        let run = PartStep::new(None, run, location);
         let internal = internal.iter().map(|which| {
             let loc = self.model.step_location(&self.shape, state, t, *which);
             let loc = loc.filter(|loc| self.shape.cell[loc.index()].is_none());
@@ -177,7 +218,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             } else {
                 self.model.internal_condition(&self.shape, state, t, *which)
             };
-            PartStep::new(Some(*which), Some(condition), loc.and_then(place))
+            PartStep::new(Some(*which), commutes(condition), loc.and_then(place))
         });
         let steps = std::iter::once(run).chain(internal);
         table.insert(t, packed, self.part_facts(state, t), steps)
@@ -201,10 +242,10 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
         Facts {
             is_critical: self.is_critical(state, t),
-            control_point: self.control_point(state, t),
             may_wait: shape.thread(t).may_wait[pc.index()],
             has_halted: self.has_halted(t, pc),
             has_no_pending: self.model.has_no_pending_access(&state.pending, t),
+            is_at_join: matches!(shape.stmt(t, pc).op, Op::Join),
             awaits_latch: shape.thread(t).awaited[pc.index()].is_some(),
             stores,
             accesses,
@@ -242,7 +283,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     /// Returns the number of the first entry for a step. `None` if the step is not tabulated.
-    #[inline]
+    #[inline(always)]
     pub(super) fn look_up(
         &self,
         scratch: &mut Scratch<M::Pending>,
@@ -250,7 +291,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         step: u32,
     ) -> Option<u32> {
         let table = scratch.table.as_ref()?;
-        let part_step = table.step(scratch.parts.id(t), step);
+        let step = scratch.parts.part(t).first_step + step;
+        let part_step = table.step(step);
         let old = part_step.location?.read(&scratch.segments.bytes);
         match table.first_entry(part_step, old) {
             Some(at) => Some(at),
@@ -268,27 +310,26 @@ impl<M: MemoryModel> Machine<'_, M> {
         step: u32,
         old: u64,
     ) -> Option<u32> {
-        let part = scratch.parts.id(t);
         let table = scratch.table.as_mut()?;
-        let part_step = table.step(part, step);
-        let place = part_step.location?;
-        if table.count_values(part_step) >= MAX_VALUES {
-            table.exclude_step(part, step);
+        let place = table.step(step).location?;
+        if table.count_values(table.step(step)) >= MAX_VALUES {
+            table.exclude_step(step);
             return None;
         }
         let mut entries = std::mem::take(&mut scratch.entries);
         entries.clear();
-        let mut attempted = Some(self.attempt(scratch, t, step));
+        let number = step - scratch.parts.part(t).first_step;
+        let mut attempted = Some(self.attempt(scratch, t, number));
         while let Some(taken) = attempted {
             entries.push(self.entry_of(taken, t, place, old, scratch));
             self.restore(&mut scratch.work, &scratch.base, t);
-            attempted = self.attempt_next(scratch, t, step);
+            attempted = self.attempt_next(scratch, t, number);
         }
         let table = scratch.table.as_mut()?;
         let found = if entries.len() <= MAX_COMBINATIONS {
-            Some(table.add_entries(part, step, &entries))
+            Some(table.add_entries(step, &entries))
         } else {
-            table.exclude_step(part, step);
+            table.exclude_step(step);
             None
         };
         scratch.entries = entries;
@@ -304,12 +345,12 @@ impl<M: MemoryModel> Machine<'_, M> {
         old: u64,
         scratch: &mut Scratch<M::Pending>,
     ) -> Entry {
-        let Scratch { segments, work, writer, table: Some(table), parts, internal, .. } = scratch
+        let Scratch { base, segments, work, writer, table: Some(table), internal, .. } = scratch
         else {
             unreachable!("there is a table");
         };
         if taken != Taken::Yes {
-            return Entry::new(taken, place, (old, old), parts.id(t));
+            return Entry::without_successor(taken, old);
         }
         writer.clear();
         self.encode_memory(&work.memory, writer);
@@ -330,7 +371,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             Some(part) => part,
             None => self.add_part(work, t, &writer.bytes()[..len], table, internal),
         };
-        Entry::new(taken, place, (old, new), after)
+        Entry::new(place, (old, new), table.part(after), self.is_visible(base, work, t))
     }
 
     /// Attempts a step of a thread on `work`, with the first combination of its choices.
@@ -341,11 +382,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         step: u32,
     ) -> Taken {
         self.unpack_base(scratch);
-        let Scratch { work, choices, table, parts, internal, .. } = scratch;
-        let which = match table {
-            Some(table) => table.step(parts.id(t), step).internal,
-            None => step.checked_sub(1).map(|at| internal[at as usize]),
-        };
+        let which = self.internal_step(scratch, t, step);
+        let Scratch { work, choices, .. } = scratch;
         choices.reset();
         match which {
             Some(which) => self.perform_internal_step(work, t, which, &mut ()).into(),
@@ -370,96 +408,89 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     /// Returns the number of steps of a thread: its next statement, then its internal steps.
-    #[inline]
+    #[inline(always)]
     pub(super) fn count_steps(&self, scratch: &mut Scratch<M::Pending>, t: ThreadId) -> u32 {
-        if let Some(table) = &scratch.table {
-            return table.part(scratch.parts.id(t)).steps;
+        if scratch.table.is_some() {
+            return scratch.parts.part(t).steps;
         }
         scratch.internal.clear();
         self.model.internal_steps(&self.shape, &scratch.base, t, &mut scratch.internal);
         1 + scratch.internal.len() as u32
     }
 
-    /// Returns whether a step of a thread commutes with everything that can precede it.
-    #[inline]
+    /// Returns the condition under which a step commutes in terms of facts about the other threads.
+    fn commutes_if(&self, condition: Condition) -> Commutes {
+        match condition {
+            Condition::Always => Commutes::Unless(0, 0),
+            Condition::Never => Commutes::Never,
+            Condition::NoFree(loc) | Condition::NoStore(loc) | Condition::NoAccess(loc)
+                if self.shape.is_freeable(loc) =>
+            {
+                Commutes::Ask
+            }
+            Condition::NoFree(_) => Commutes::Unless(0, 0),
+            Condition::NoStore(loc) => Commutes::Unless(location_bit(loc), 0),
+            Condition::NoAccess(loc) if self.shape.in_invariant[loc.index()] => Commutes::Never,
+            Condition::NoAccess(loc) => Commutes::Unless(0, location_bit(loc)),
+        }
+    }
+
+    /// Returns whether a step of a thread commutes with everything that can precede it. The answer
+    /// with a table is that of [`MemoryModel::holds`].
+    #[inline(always)]
     pub(super) fn commutes(
         &self,
         scratch: &mut Scratch<M::Pending>,
         t: ThreadId,
         step: u32,
     ) -> bool {
-        let Some(table) = &scratch.table else {
-            let Some(at) = step.checked_sub(1) else { return self.run_commutes(&scratch.base, t) };
-            let which = scratch.internal[at as usize];
-            return self.mutated.is(Mutation::CommitsCommute)
-                || self.model.internal_commutes(&self.shape, &scratch.base, t, which);
-        };
-        let id = scratch.parts.id(t);
-        let condition = table.step(id, step).commutes;
-        let by_parts = condition
-            .and_then(|condition| self.holds_by_parts(&scratch.parts, table.part(id), condition));
-        by_parts.unwrap_or_else(|| self.commutes_in_base(scratch, t, condition))
-    }
-
-    /// Returns whether a condition holds, if the facts about the parts decide it. The answer is that
-    /// of [`MemoryModel::holds`].
-    #[inline]
-    fn holds_by_parts(&self, parts: &Parts, own: &Part, condition: Condition) -> Option<bool> {
-        let (loc, others) = match condition {
-            Condition::Always => return Some(true),
-            Condition::Never => return Some(false),
-            Condition::NoFree(loc) => return (!self.shape.is_freeable(loc)).then_some(true),
-            Condition::NoStore(loc) => (loc, parts.stores.of_others(own.facts.stores)),
-            Condition::NoAccess(loc) if self.shape.in_invariant[loc.index()] => return Some(false),
-            Condition::NoAccess(loc) => (loc, parts.accesses.of_others(own.facts.accesses)),
-        };
-        let may_access = others & location_bit(loc) != 0;
-        let is_exact = !parts.awaits_latch && self.shape.location_fields.len() <= 64;
-        (!self.shape.is_freeable(loc) && (is_exact || !may_access)).then_some(!may_access)
+        let Some(table) = &scratch.table else { return self.commutes_in_base(scratch, t, step) };
+        let (parts, own) = (&scratch.parts, scratch.parts.part(t));
+        match table.step(own.first_step + step).commutes {
+            Commutes::Never => false,
+            Commutes::Ask => self.commutes_in_base(scratch, t, step),
+            Commutes::Unless(stores, accesses) => {
+                let busy = parts.stores.of_others(own.stores) & stores
+                    | parts.accesses.of_others(own.accesses) & accesses;
+                if busy != 0 && (parts.awaits_latch || self.shape.location_fields.len() > 64) {
+                    return self.commutes_in_base(scratch, t, step);
+                }
+                busy == 0
+            }
+        }
     }
 
     #[cold]
-    fn commutes_in_base(
-        &self,
-        scratch: &mut Scratch<M::Pending>,
-        t: ThreadId,
-        condition: Option<Condition>,
-    ) -> bool {
+    fn commutes_in_base(&self, scratch: &mut Scratch<M::Pending>, t: ThreadId, step: u32) -> bool {
         self.unpack_base(scratch);
-        match condition {
-            Some(condition) => self.model.holds(&self.shape, &scratch.base, t, condition),
+        match self.internal_step(scratch, t, step) {
+            Some(which) => {
+                self.mutated.is(Mutation::CommitsCommute)
+                    || self.model.internal_commutes(&self.shape, &scratch.base, t, which)
+            }
             None => self.run_commutes(&scratch.base, t),
         }
     }
 
+    /// Returns the number of a step among the internal steps. `None` for the next statement.
+    fn internal_step(&self, scratch: &Scratch<M::Pending>, t: ThreadId, step: u32) -> Option<u32> {
+        match &scratch.table {
+            Some(table) => table.step(scratch.parts.part(t).first_step + step).internal,
+            None => step.checked_sub(1).map(|at| scratch.internal[at as usize]),
+        }
+    }
+
     /// Packs the successor of an entry.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pack_entry(&self, at: u32, t: ThreadId, scratch: &mut Scratch<M::Pending>) {
-        let Scratch { segments, writer, table: Some(table), .. } = scratch else {
-            unreachable!("there is a table");
-        };
-        let range = (segments.ends[t.index()], segments.ends[t.index() + 1]);
+        let Scratch { segments, writer, table: Some(table), parts, .. } = scratch else { return };
+        let (from, to) = parts.part(t).range;
+        let range = (from as usize, to as usize);
         table.write_successor(table.entry(at), &segments.bytes, range, writer);
     }
 
-    /// Returns whether an entry leads to a state that violates a property. Its successor is packed.
-    #[inline]
-    pub(super) fn entry_violates(
-        &self,
-        before: &Facts,
-        after: &Facts,
-        t: ThreadId,
-        scratch: &mut Scratch<M::Pending>,
-    ) -> bool {
-        if !self.shape.invariants.is_empty() {
-            return self.packed_violates(t, scratch);
-        }
-        let others = scratch.parts.critical - u32::from(before.is_critical);
-        self.shape.checks_mutual_exclusion && after.is_critical && others > 0
-    }
-
     /// Returns whether the packed successor after a step of `t` violates a property.
-    fn packed_violates(&self, t: ThreadId, scratch: &mut Scratch<M::Pending>) -> bool {
+    pub(super) fn packed_violates(&self, t: ThreadId, scratch: &mut Scratch<M::Pending>) -> bool {
         self.unpack_base(scratch);
         let Scratch { base, work, writer, .. } = scratch;
         self.unpack(writer.bytes(), work);
