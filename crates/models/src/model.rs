@@ -99,7 +99,7 @@ pub enum RacingStep {
 /// A memory model.
 pub trait MemoryModel: Sync {
     /// The pending accesses of all threads in a state.
-    type Pending: Clone + PartialEq + Debug;
+    type Pending: Clone + PartialEq + Debug + Send;
 
     /// Returns the direction of approximation.
     fn fidelity(&self) -> Fidelity;

@@ -14,7 +14,7 @@ use std::fmt::Debug;
 /// remains.
 pub trait Discipline: Sync {
     /// The queues of all threads.
-    type Queues: Clone + PartialEq + Debug;
+    type Queues: Clone + PartialEq + Debug + Send;
 
     /// Whether stores write memory directly, so that nothing is ever pending.
     const WRITES_DIRECTLY: bool = false;
