@@ -131,6 +131,8 @@ pub struct Machine<'p, M: MemoryModel> {
     pub reductions: Reductions,
     /// The least number of threads for which races are explored alone.
     pub race_threads: usize,
+    /// Whether searches tabulate steps, if the model has tables.
+    pub tabulates: bool,
     /// A mutation of the machine or of its reductions, for the tests.
     pub mutated: Mutated,
     /// The useful guesses, if the model guesses the directions of branches.
@@ -183,6 +185,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             model,
             reductions: Reductions { fuse, ..reductions },
             race_threads: race::MIN_THREADS,
+            tabulates: true,
             mutated: Mutated::NONE,
             work_limits: WorkLimits::default(),
             specifications: properties.filter_map(specification).collect(),

@@ -112,7 +112,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// [scope](Scope) depends on other threads only at grace periods.
     pub(super) fn new_table(&self) -> Option<StepTable> {
         let has_tables = self.model.has_tables() && !self.shape.grace_periods.occur;
-        has_tables.then(StepTable::default)
+        (self.tabulates && has_tables).then(StepTable::default)
     }
 
     /// Begins the expansion of a packed state: finds its parts in the table, or unpacks it if there is
@@ -266,6 +266,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::Leave
             | Op::AtomicEnd
             | Op::Halt => Scope::Thread,
+            Op::Load { .. } if self.mutated.is(Mutation::LoadsIgnoreMemory) => Scope::Thread,
             Op::Load { .. }
             | Op::Store { .. }
             | Op::Update { .. }
