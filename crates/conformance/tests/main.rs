@@ -28,6 +28,7 @@ mod rcu;
 mod reference;
 mod robust;
 mod stateless;
+mod step_table;
 mod translate;
 mod values;
 mod wait_shapes;

@@ -47,6 +47,48 @@ impl Field {
     }
 }
 
+/// The number of bytes that follow a byte string that is read in words.
+pub const PADDING: usize = 32;
+
+/// The position of a field in a byte string.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    byte: u32,
+    shift: u32,
+    mask: u64,
+}
+
+impl Place {
+    /// A place of no bits.
+    pub const NOTHING: Place = Place { byte: 0, shift: 0, mask: 0 };
+
+    /// Returns the place of a field that begins at a bit. `None` for the widest fields.
+    pub fn new(field: Field, bit: usize) -> Option<Place> {
+        let place = Place {
+            byte: (bit / 8) as u32,
+            shift: (bit % 8) as u32,
+            mask: 1u64.checked_shl(field.bits)?.wrapping_sub(1),
+        };
+        (place.shift + field.bits <= 64).then_some(place)
+    }
+
+    /// Returns the packed value at the place. [Padding](PADDING) follows the byte string.
+    #[inline]
+    pub fn read(self, bytes: &[u8]) -> u64 {
+        let eight = bytes[self.byte as usize..].first_chunk::<8>();
+        u64::from_le_bytes(*eight.expect("padding follows packed fields")) >> self.shift & self.mask
+    }
+}
+
+/// Copies `len` bytes, and more up to the end of a block. Both slices have [`PADDING`] more bytes.
+#[inline(always)]
+fn copy_blocks(to: &mut [u8], from: &[u8], len: usize) {
+    to[..PADDING].copy_from_slice(&from[..PADDING]);
+    if len > PADDING {
+        to[PADDING..len].copy_from_slice(&from[PADDING..len]);
+    }
+}
+
 /// A writer that appends fields to a byte string.
 #[derive(Clone, Debug, Default)]
 pub struct Writer {
@@ -152,6 +194,43 @@ impl Writer {
         self.len = end;
     }
 
+    /// Starts a byte string that is a copy of `base`, except that other bytes replace those from
+    /// `from` to `to`: the first `len` bytes of a word, or any bytes if `len` is above eight.
+    /// [Padding](PADDING) follows the bytes of `base`, so they are copied in blocks. A call of `memcpy`
+    /// costs more than a block.
+    #[inline(always)]
+    pub fn splice(&mut self, base: &[u8], (from, to): (usize, usize), (word, len): (u64, usize)) {
+        let rest = base.len() - PADDING - to;
+        if from + len + rest + 2 * PADDING > self.bytes.len() {
+            self.grow(from + len + rest + 2 * PADDING);
+        }
+        let bytes = &mut self.bytes[..];
+        copy_blocks(bytes, &base[..from + PADDING], from);
+        bytes[from..from + 8].copy_from_slice(&word.to_le_bytes());
+        copy_blocks(&mut bytes[from + len..], &base[to..], rest);
+        (self.len, self.word, self.used) = (from + len + rest, 0, 0);
+    }
+
+    /// Replaces bytes.
+    pub fn overwrite(&mut self, from: usize, bytes: &[u8]) {
+        self.bytes[from..from + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Appends padding after the last segment.
+    pub fn pad(&mut self) {
+        self.copy(&[0; PADDING]);
+    }
+
+    /// Changes the packed value at a place. Space for padding is reserved.
+    #[inline]
+    pub fn patch(&mut self, place: Place, value: u64) {
+        let eight = self.bytes[place.byte as usize..]
+            .first_chunk_mut::<8>()
+            .expect("eight bytes are allocated");
+        let word = u64::from_le_bytes(*eight) & !(place.mask << place.shift);
+        *eight = (word | value << place.shift).to_le_bytes();
+    }
+
     /// Returns the byte string. The last segment must be ended.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
@@ -237,6 +316,58 @@ impl<'a> Reader<'a> {
             self.available += 8;
         }
         self.at = self.bytes.len();
+    }
+}
+
+/// A reader of the fields that determine the length of a segment. [Padding](PADDING) follows the byte
+/// string, so that every read is one word.
+#[derive(Clone, Debug)]
+pub struct BitReader<'a> {
+    bytes: &'a [u8],
+    bit: usize,
+}
+
+impl<'a> BitReader<'a> {
+    /// Starts reading at a bit.
+    #[inline]
+    pub fn new(bytes: &'a [u8], bit: usize) -> Self {
+        BitReader { bytes, bit }
+    }
+
+    /// Returns the position of the next field.
+    #[inline]
+    pub fn bit(&self) -> usize {
+        self.bit
+    }
+
+    /// Skips a field.
+    #[inline]
+    pub fn skip(&mut self, field: Field) {
+        self.bit += field.bits as usize;
+    }
+
+    /// Returns the next number of a field for a count ([`Field::for_count`]) of at most 32 bits.
+    #[inline]
+    pub fn get(&mut self, field: Field) -> usize {
+        let eight = self.bytes[self.bit / 8..].first_chunk::<8>();
+        let word = u64::from_le_bytes(*eight.expect("padding follows packed segments"));
+        let value = word >> (self.bit % 8) & ((1 << field.bits) - 1);
+        self.bit += field.bits as usize;
+        value as usize
+    }
+
+    /// Returns the next number written with [`Writer::put_count`].
+    #[inline]
+    pub fn get_count(&mut self) -> usize {
+        let mut count = 0;
+        for field in COUNT_FIELDS {
+            let part = self.get(field);
+            count += part;
+            if part < field.span as usize {
+                break;
+            }
+        }
+        count
     }
 }
 

@@ -4,176 +4,19 @@
 //! is the same for SC, TSO and PSO and is implemented here once.
 //! Source: \[KVY11\] 3.3 (PSO), \[LW10\] section 2 (TSO). Direction: exact, up to the bound.
 
+mod discipline;
+
+pub use discipline::{Committed, Discipline, LoadTarget, Store};
+
 use crate::address::{apply_update, check_allocated, check_limits, locate};
 use crate::bits::{Reader, Writer};
 use crate::event::{Event, EventKind, EventRecorder, Source};
-use crate::model::{Fidelity, IssueResult, MemoryModel, RacingStep, StepFailure};
+use crate::model::{Condition, Fidelity, IssueResult, MemoryModel, RacingStep, Scope, StepFailure};
 use crate::shape::Shape;
 use crate::state::State;
 use fencepost_ir::{
-    Address, Expr, Fault, FenceKinds, Label, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Update, Value,
+    Address, Expr, Fault, Label, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Update, Value,
 };
-use std::fmt::Debug;
-
-/// A store-buffer discipline: which stores share a queue, and what waits for what.
-///
-/// The queues may represent several contents at once. A predicate with a `&mut` argument then tests
-/// each content and removes the contents for which it does not hold. It returns whether any content
-/// remains.
-pub trait Discipline: Sync {
-    /// The queues of all threads.
-    type Queues: Clone + PartialEq + Debug;
-
-    /// Whether stores write memory directly, so that nothing is ever pending.
-    const WRITES_DIRECTLY: bool = false;
-
-    /// The direction of approximation.
-    const FIDELITY: Fidelity = Fidelity::Exact;
-
-    /// Whether a load may have several possible values, because the youngest pending store is
-    /// unknown.
-    const LOADS_HAVE_ALTERNATIVES: bool = false;
-
-    /// Whether the queues represent one content, and a thread reads its youngest pending store.
-    const HAS_EXACT_QUEUES: bool = false;
-
-    /// Returns empty queues.
-    fn empty(&self, shape: &Shape<'_>) -> Self::Queues;
-
-    /// Appends a store. Returns false if the bound forbids it.
-    fn push(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, store: Store) -> bool;
-
-    /// Returns the value of the thread's youngest pending store to the location, which the thread
-    /// sees instead of the value in memory. If the discipline does not know the youngest store,
-    /// `alternative` selects one (see [`Self::alternatives`]).
-    fn youngest_value(
-        &self,
-        shape: &Shape<'_>,
-        q: &mut Self::Queues,
-        t: ThreadId,
-        target: LoadTarget,
-        alternative: u32,
-    ) -> Option<Value>;
-
-    /// Returns the number of values that a load may read.
-    #[inline]
-    fn alternatives(&self, _: &Shape<'_>, _: &Self::Queues, _: ThreadId, _: LoadTarget) -> u32 {
-        1
-    }
-
-    /// Returns whether no earlier fence blocks the thread's loads.
-    fn may_load(&self, q: &mut Self::Queues, t: ThreadId) -> bool;
-
-    /// Returns whether the thread may update the location in memory.
-    fn may_update(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, loc: Loc) -> bool;
-
-    /// Returns whether the thread has no pending store to a location for which `matches` holds.
-    fn has_no_pending_store_to(
-        &self,
-        shape: &Shape<'_>,
-        q: &mut Self::Queues,
-        t: ThreadId,
-        matches: &dyn Fn(Loc) -> bool,
-    ) -> bool {
-        let mut found = false;
-        self.for_each_pending(shape, q, t, &mut |loc| found |= matches(loc));
-        !found
-    }
-
-    /// Returns whether the thread has nothing pending. Restricts the contents, unlike
-    /// [`Self::is_empty`].
-    fn is_drained(&self, q: &mut Self::Queues, t: ThreadId) -> bool {
-        self.is_empty(q, t)
-    }
-
-    /// Passes a fence. Returns false if the fence is blocked.
-    fn fence(&self, q: &mut Self::Queues, t: ThreadId, kinds: FenceKinds) -> bool;
-
-    /// Returns whether a fence of these kinds can be passed now.
-    fn may_fence(&self, q: &Self::Queues, t: ThreadId, kinds: FenceKinds) -> bool;
-
-    /// Returns whether the thread has nothing pending.
-    fn is_empty(&self, q: &Self::Queues, t: ThreadId) -> bool;
-
-    /// Calls `visit` with the location of each pending store of the thread.
-    fn for_each_pending(
-        &self,
-        shape: &Shape<'_>,
-        q: &Self::Queues,
-        t: ThreadId,
-        visit: &mut dyn FnMut(Loc),
-    );
-
-    /// Appends the enabled commits of a thread to `out`, as arguments of [`Self::commit`].
-    fn enabled_commits(&self, q: &Self::Queues, t: ThreadId, out: &mut Vec<u32>);
-
-    /// Returns the location that a commit writes.
-    fn commit_location(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, which: u32) -> Loc;
-
-    /// Removes the store that a commit writes to memory.
-    fn commit(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, which: u32)
-    -> Committed;
-
-    /// Returns whether pushing a store to the location has the same effect now and after any
-    /// commits.
-    #[inline]
-    fn push_commutes(&self, _: &Shape<'_>, _: &Self::Queues, _: ThreadId, _: Loc) -> bool {
-        true
-    }
-
-    /// Returns whether the commit takes the only store that can be the next commit to its location.
-    #[inline]
-    fn commit_commutes(&self, _: &Self::Queues, _: ThreadId, _: u32) -> bool {
-        true
-    }
-
-    /// Copies the queues of one thread from `from` to `to`.
-    fn copy_thread(&self, from: &Self::Queues, to: &mut Self::Queues, t: ThreadId);
-
-    /// Packs the queues of one thread.
-    fn encode(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, writer: &mut Writer);
-
-    /// Unpacks the queues of one thread.
-    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Self::Queues, t: ThreadId);
-}
-
-/// The location of a load and its value in memory.
-#[derive(Clone, Copy, Debug)]
-pub struct LoadTarget {
-    /// The location.
-    pub loc: Loc,
-    /// The value in memory.
-    pub memory_value: Value,
-}
-
-impl LoadTarget {
-    fn of<P>(state: &State<P>, loc: Loc) -> Self {
-        LoadTarget { loc, memory_value: state.memory.values[loc.index()] }
-    }
-}
-
-/// A store to append to a queue.
-#[derive(Clone, Copy, Debug)]
-pub struct Store {
-    /// The location to write.
-    pub loc: Loc,
-    /// The value to write.
-    pub value: Value,
-    /// The statement.
-    pub label: Label,
-}
-
-/// A committed store.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Committed {
-    /// The location written.
-    pub loc: Loc,
-    /// The value written.
-    pub value: Value,
-    /// Whether the store stays pending. Only in abstractions, which do not count how often an
-    /// element of a set is pending.
-    pub stays_pending: bool,
-}
 
 /// A store-buffer model with a discipline.
 #[derive(Clone, Copy, Debug)]
@@ -463,6 +306,33 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         fencepost_ir::Access { loads: false, stores }
     }
 
+    fn has_tables(&self) -> bool {
+        D::HAS_EXACT_QUEUES
+    }
+
+    fn issue_scope(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<D::Queues>,
+        t: ThreadId,
+        pc: Pc,
+    ) -> Scope {
+        let scope = |at: &Address, accesses_memory: bool| match locate(shape, at, &|r| {
+            state.register(shape, t, *r)
+        }) {
+            Ok(loc) if shape.cell[loc.index()].is_some() => Scope::State,
+            Ok(loc) if accesses_memory => Scope::Location(loc),
+            Ok(_) | Err(_) => Scope::Thread,
+        };
+        match shape.stmt(t, pc).op.memory() {
+            Some(MemoryOp::Load { from: at, .. } | MemoryOp::Update { at, .. }) => scope(at, true),
+            Some(MemoryOp::Store { to, .. }) => scope(to, D::WRITES_DIRECTLY),
+            Some(MemoryOp::Drain(at)) => scope(at, false),
+            Some(MemoryOp::Fence(_)) => Scope::Thread,
+            None => Scope::State,
+        }
+    }
+
     /// A store enters a queue that other threads do not see, at the end that no commit touches. A
     /// load or update commutes if no other thread may still write what it reads or read what it
     /// writes; the thread's own commits do not change what the load or update sees. A fence that
@@ -473,32 +343,44 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         state: &State<D::Queues>,
         t: ThreadId,
         pc: Pc,
-    ) -> bool {
+    ) -> Condition {
         let location = |at: &Address| locate(shape, at, &|r| state.register(shape, t, *r)).ok();
-        let Some(op) = shape.stmt(t, pc).op.memory() else { return false };
-        match op {
-            MemoryOp::Store { to, .. } => {
-                let is_buffered = |loc| {
-                    let commutes = || self.0.push_commutes(shape, &state.pending, t, loc);
-                    !D::WRITES_DIRECTLY && !self.others_may_free(shape, state, t, loc) && commutes()
-                };
-                let is_private =
-                    |loc| D::WRITES_DIRECTLY && !self.others_may_access(shape, state, t, loc);
-                location(to).is_some_and(|loc| is_buffered(loc) || is_private(loc))
+        let Some(op) = shape.stmt(t, pc).op.memory() else { return Condition::Never };
+        let condition = match op {
+            MemoryOp::Store { to, .. } if D::WRITES_DIRECTLY => {
+                location(to).map(Condition::NoAccess)
             }
+            MemoryOp::Store { to, .. } => location(to)
+                .filter(|loc| self.0.push_commutes(shape, &state.pending, t, *loc))
+                .map(Condition::NoFree),
             MemoryOp::Load { from, .. } => {
-                let has_one_value = |loc| {
-                    self.0.alternatives(shape, &state.pending, t, LoadTarget::of(state, loc)) == 1
+                let has_one_value = |loc: &Loc| {
+                    self.0.alternatives(shape, &state.pending, t, LoadTarget::of(state, *loc)) == 1
                 };
-                let is_unshared = |loc| !self.others_may_store(shape, state, t, loc);
-                location(from).is_some_and(|loc| is_unshared(loc) && has_one_value(loc))
+                location(from).filter(has_one_value).map(Condition::NoStore)
             }
-            MemoryOp::Update { at, .. } => {
-                location(at).is_some_and(|loc| !self.others_may_access(shape, state, t, loc))
+            MemoryOp::Update { at, .. } => location(at).map(Condition::NoAccess),
+            MemoryOp::Fence(kinds) => {
+                self.0.may_fence(&state.pending, t, kinds).then_some(Condition::Always)
             }
-            MemoryOp::Fence(kinds) => self.0.may_fence(&state.pending, t, kinds),
-            MemoryOp::Drain(at) => location(at).is_some_and(|loc| !shape.is_freeable(loc)),
+            MemoryOp::Drain(at) => {
+                location(at).filter(|loc| !shape.is_freeable(*loc)).map(|_| Condition::Always)
+            }
+        };
+        condition.unwrap_or(Condition::Never)
+    }
+
+    fn internal_condition(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<D::Queues>,
+        t: ThreadId,
+        step: u32,
+    ) -> Condition {
+        if !self.0.commit_commutes(&state.pending, t, step) {
+            return Condition::Never;
         }
+        Condition::NoAccess(self.0.commit_location(shape, &state.pending, t, step))
     }
 
     fn internal_commutes(
@@ -508,9 +390,7 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         t: ThreadId,
         step: u32,
     ) -> bool {
-        let loc = self.0.commit_location(shape, &state.pending, t, step);
-        !self.others_may_access(shape, state, t, loc)
-            && self.0.commit_commutes(&state.pending, t, step)
+        self.holds(shape, state, t, self.internal_condition(shape, state, t, step))
     }
 
     fn racing_locations(
@@ -561,6 +441,11 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
     #[inline]
     fn encode(&self, shape: &Shape<'_>, pending: &D::Queues, t: ThreadId, writer: &mut Writer) {
         self.0.encode(shape, pending, t, writer);
+    }
+
+    #[inline]
+    fn pending_bits(&self, shape: &Shape<'_>, bytes: &[u8], bit: usize, t: ThreadId) -> usize {
+        self.0.packed_bits(shape, bytes, bit, t)
     }
 
     #[inline]

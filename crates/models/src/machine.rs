@@ -19,6 +19,7 @@
 //! - `race`: partial-order reduction with races.
 //! - `run`: execution of statements.
 //! - `section`: read-side sections and grace periods.
+//! - `step_table`: the results of steps that recur; `tabulated`: expansion of states with the table.
 //! - [`system`]: the transition system for searches, with partial-order reduction.
 
 mod at_once;
@@ -36,7 +37,9 @@ mod prompt;
 mod race;
 mod run;
 mod section;
+mod step_table;
 pub mod system;
+mod tabulated;
 
 use crate::address::locate;
 use crate::buffered::Buffered;
@@ -128,6 +131,8 @@ pub struct Machine<'p, M: MemoryModel> {
     pub reductions: Reductions,
     /// The least number of threads for which races are explored alone.
     pub race_threads: usize,
+    /// Whether searches tabulate steps, if the model has tables.
+    pub tabulates: bool,
     /// A mutation of the machine or of its reductions, for the tests.
     pub mutated: Mutated,
     /// The useful guesses, if the model guesses the directions of branches.
@@ -180,6 +185,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             model,
             reductions: Reductions { fuse, ..reductions },
             race_threads: race::MIN_THREADS,
+            tabulates: true,
             mutated: Mutated::NONE,
             work_limits: WorkLimits::default(),
             specifications: properties.filter_map(specification).collect(),

@@ -58,6 +58,33 @@ pub enum Fidelity {
     Under,
 }
 
+/// A condition under which a step commutes with everything that can precede it. Which condition it is
+/// depends only on the thread; whether it holds depends on the other threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Condition {
+    /// The step always commutes.
+    Always,
+    /// The step is not known to commute.
+    Never,
+    /// No other thread may free the record of the location before the step.
+    NoFree(Loc),
+    /// No other thread may store to the location or free it before the step.
+    NoStore(Loc),
+    /// No other thread may access the location before the step, and no property observes it.
+    NoAccess(Loc),
+}
+
+/// What a step reads and changes besides its own thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// Nothing.
+    Thread,
+    /// The value of one location, which is no field of a record.
+    Location(Loc),
+    /// Anything.
+    State,
+}
+
 /// A step of a thread that accesses a location in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RacingStep {
@@ -72,7 +99,7 @@ pub enum RacingStep {
 /// A memory model.
 pub trait MemoryModel: Sync {
     /// The pending accesses of all threads in a state.
-    type Pending: Clone + PartialEq + Debug;
+    type Pending: Clone + PartialEq + Debug + Send;
 
     /// Returns the direction of approximation.
     fn fidelity(&self) -> Fidelity;
@@ -213,6 +240,18 @@ pub trait MemoryModel: Sync {
             let loc = self.step_location(shape, state, t, *step);
             loc.is_some_and(|loc| self.pending_accesses_to(shape, before, t, loc) == none)
         });
+    }
+
+    /// Returns whether steps may be tabulated: what a thread can do next, its internal steps, and the
+    /// conditions under which they commute depend only on its own pending accesses, and the results
+    /// of its steps on their [scopes](Scope), too. The model guesses nothing.
+    fn has_tables(&self) -> bool {
+        false
+    }
+
+    /// Returns the scope of the memory operation at `pc`. [`Scope::State`] is always sound.
+    fn issue_scope(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId, _: Pc) -> Scope {
+        Scope::State
     }
 
     /// Returns the number of alternatives of the operation at `pc`. The number is more than one
@@ -373,10 +412,45 @@ pub trait MemoryModel: Sync {
             })
     }
 
-    /// Returns whether issuing the operation now commutes with everything that other threads can do
-    /// before it and with the internal steps of this thread. `false` is always sound.
-    fn issue_commutes(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId, _: Pc) -> bool {
-        false
+    /// Returns whether a condition on the accesses of other threads holds.
+    #[inline]
+    fn holds(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Self::Pending>,
+        t: ThreadId,
+        condition: Condition,
+    ) -> bool {
+        match condition {
+            Condition::Always => true,
+            Condition::Never => false,
+            Condition::NoFree(loc) => !self.others_may_free(shape, state, t, loc),
+            Condition::NoStore(loc) => !self.others_may_store(shape, state, t, loc),
+            Condition::NoAccess(loc) => !self.others_may_access(shape, state, t, loc),
+        }
+    }
+
+    /// Returns when issuing the operation now commutes with everything that other threads can do
+    /// before it and with the internal steps of this thread. [`Condition::Never`] is always sound.
+    fn issue_commutes(
+        &self,
+        _: &Shape<'_>,
+        _: &State<Self::Pending>,
+        _: ThreadId,
+        _: Pc,
+    ) -> Condition {
+        Condition::Never
+    }
+
+    /// Returns when an internal step commutes, if the model [has tables](Self::has_tables).
+    fn internal_condition(
+        &self,
+        _: &Shape<'_>,
+        _: &State<Self::Pending>,
+        _: ThreadId,
+        _: u32,
+    ) -> Condition {
+        Condition::Never
     }
 
     /// Returns whether an internal step commutes, in the sense of [`Self::issue_commutes`].
@@ -425,6 +499,12 @@ pub trait MemoryModel: Sync {
 
     /// Packs the pending accesses of one thread.
     fn encode(&self, shape: &Shape<'_>, pending: &Self::Pending, t: ThreadId, writer: &mut Writer);
+
+    /// Returns the number of bits of the packed pending accesses of one thread, which begin at `bit`,
+    /// if the model [has tables](Self::has_tables).
+    fn pending_bits(&self, _: &Shape<'_>, _: &[u8], _bit: usize, _: ThreadId) -> usize {
+        unreachable!("only models with tables have packed pending accesses of a known length")
+    }
 
     /// Unpacks the pending accesses of one thread.
     fn decode(

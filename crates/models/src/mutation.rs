@@ -89,6 +89,8 @@ pub enum Mutation {
     CyclesNotValidated,
     /// Symbolic: a cycle may change the contents that it extends in any way.
     CycleEffectsUnchecked,
+    /// Tables: the result of a load does not depend on memory.
+    LoadsIgnoreMemory,
     /// Partial order: every access commutes with the steps of other threads.
     AccessesCommute,
     /// Partial order: every atomic block commutes with the steps of other threads.

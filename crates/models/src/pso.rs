@@ -8,7 +8,7 @@
 //!
 //! The packed form does not depend on the bound, so a search can go on with a larger bound.
 
-use crate::bits::{Field, Reader, Writer};
+use crate::bits::{BitReader, Field, Reader, Writer};
 use crate::buffered::{Committed, Discipline, LoadTarget, Store};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
@@ -247,6 +247,30 @@ impl Discipline for Pso {
                 writer.put(Field::for_count(2), Value::from(entry.before_barrier));
             }
         }
+    }
+
+    #[inline]
+    fn packed_bits(&self, shape: &Shape<'_>, bytes: &[u8], bit: usize, t: ThreadId) -> usize {
+        let thread = shape.thread(t);
+        if thread.stores.is_empty() {
+            return 0;
+        }
+        let mut reader = BitReader::new(bytes, bit);
+        let len = reader.get_count();
+        if thread.has_store_store {
+            reader.get_count();
+        }
+        for _ in 0..len {
+            let loc = thread.stores[reader.get(thread.slot_field)];
+            reader.skip(shape.location_fields[loc.index()]);
+            if thread.has_store_store {
+                reader.get_count();
+            }
+            if thread.has_store_load {
+                reader.skip(Field::for_count(2));
+            }
+        }
+        reader.bit() - bit
     }
 
     #[inline]

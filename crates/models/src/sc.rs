@@ -71,5 +71,10 @@ impl Discipline for Sc {
 
     fn encode(&self, _: &Shape<'_>, (): &(), _: ThreadId, _: &mut Writer) {}
 
+    #[inline]
+    fn packed_bits(&self, _: &Shape<'_>, _: &[u8], _: usize, _: ThreadId) -> usize {
+        0
+    }
+
     fn decode(&self, _: &Shape<'_>, _: &mut Reader<'_>, (): &mut (), _: ThreadId) {}
 }

@@ -6,7 +6,7 @@
 use crate::atomic_blocks::{
     BlockAccesses, awaited_latches, block_accesses, latches, stored_in_blocks,
 };
-use crate::bits::Field;
+use crate::bits::{Field, Place};
 use crate::future_accesses::FutureAccesses;
 use crate::grace_periods::GracePeriods;
 use crate::mutation::{Mutated, Mutation};
@@ -27,6 +27,8 @@ pub struct ThreadShape {
     pub pc: Field,
     /// The field of each register.
     pub register_fields: Vec<Field>,
+    /// The number of bits of the program counter and the registers.
+    pub control_bits: u32,
     /// The range of each register, if its type has one.
     pub register_limits: Vec<Option<(Value, Value)>>,
     /// By program counter: the dead registers.
@@ -87,6 +89,10 @@ pub struct Shape<'p> {
     pub registers: usize,
     /// The field of each location.
     pub location_fields: Vec<Field>,
+    /// The place of each location in a packed state. `None` for the widest fields.
+    pub location_places: Vec<Option<Place>>,
+    /// The number of bits of memory in a packed state.
+    pub memory_bits: u32,
     /// The range of each location, if its type has one.
     pub location_limits: Vec<Option<(Value, Value)>>,
     /// By location: its record cell. Cells are numbered over all pools.
@@ -121,6 +127,16 @@ pub struct Shape<'p> {
     pub grace_periods: GracePeriods,
     /// The active mutation.
     pub mutated: Mutated,
+}
+
+/// Returns the places of fields that are packed one after another, and their number of bits.
+fn places(fields: &[Field]) -> (Vec<Option<Place>>, u32) {
+    let mut bits = 0;
+    let place = |field: &Field| {
+        bits += field.bits();
+        Place::new(*field, (bits - field.bits()) as usize)
+    };
+    (fields.iter().map(place).collect(), bits)
 }
 
 /// What a statement may store.
@@ -217,13 +233,14 @@ impl<'p> Shape<'p> {
                 }
             }
             let observed = problem.observed_registers(ThreadId::from_index(id), true);
+            let pc = Field::for_count(thread.code.len());
+            let register_fields: Vec<Field> =
+                ranges.registers[id].iter().map(|r| Field::for_range(*r)).collect();
             threads.push(ThreadShape {
                 registers,
-                pc: Field::for_count(thread.code.len()),
-                register_fields: ranges.registers[id]
-                    .iter()
-                    .map(|r| Field::for_range(*r))
-                    .collect(),
+                pc,
+                control_bits: pc.bits() + register_fields.iter().map(|f| f.bits()).sum::<u32>(),
+                register_fields,
                 register_limits: thread.registers.iter().map(|r| program.limits(&r.ty)).collect(),
                 dead: flow::dead_registers(thread, &observed),
                 returned: returned_operations(thread).expect("the front end checks the operations"),
@@ -296,12 +313,17 @@ impl<'p> Shape<'p> {
             thread.awaited = awaited;
             thread.may_free = may_free;
         }
+        let location_fields: Vec<Field> =
+            ranges.locations.iter().map(|r| Field::for_range(*r)).collect();
+        let (location_places, location_bits) = places(&location_fields);
         Shape {
             problem,
             latches,
             threads,
             registers,
-            location_fields: ranges.locations.iter().map(|r| Field::for_range(*r)).collect(),
+            location_fields,
+            location_places,
+            memory_bits: location_bits + cells * Field::for_count(2).bits(),
             location_limits: program.locations.iter().map(|l| program.limits(&l.ty)).collect(),
             cell: (0..program.locations.len())
                 .map(|loc| {

@@ -6,7 +6,7 @@
 //!
 //! The packed form does not depend on the bound, so a search can go on with a larger bound.
 
-use crate::bits::{Reader, Writer};
+use crate::bits::{BitReader, Reader, Writer};
 use crate::buffered::{Committed, Discipline, LoadTarget, Store};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
@@ -162,6 +162,24 @@ impl Discipline for Tso {
             writer.put(thread.slot_field, Value::from(slot));
             writer.put(shape.location_fields[loc.index()], *value);
         }
+    }
+
+    #[inline]
+    fn packed_bits(&self, shape: &Shape<'_>, bytes: &[u8], bit: usize, t: ThreadId) -> usize {
+        let thread = shape.thread(t);
+        if thread.stores.is_empty() {
+            return 0;
+        }
+        let mut reader = BitReader::new(bytes, bit);
+        let len = reader.get_count();
+        if thread.has_store_load {
+            reader.get_count();
+        }
+        for _ in 0..len {
+            let loc = thread.stores[reader.get(thread.slot_field)];
+            reader.skip(shape.location_fields[loc.index()]);
+        }
+        reader.bit() - bit
     }
 
     #[inline]

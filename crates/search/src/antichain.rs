@@ -20,7 +20,8 @@
 //! expand it.
 
 use crate::system::{Ordered, Relation};
-use crate::visited::{Arena, StateId, Table, Visited, grow, hash};
+use crate::table::Table;
+use crate::visited::{Arena, StateId, Visited, grow, hash};
 use std::mem;
 
 /// The link of the last member of a chain.

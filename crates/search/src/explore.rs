@@ -299,6 +299,8 @@ struct Search<'a, T: TransitionSystem, V: Visited<T>> {
     shards: Vec<V>,
     chunks: Vec<Mutex<Chunk>>,
     scratch: T::Scratch,
+    /// The working memory of the other threads.
+    other_scratches: Vec<T::Scratch>,
     work: V::Work,
     targets: Vec<Target>,
     facts: BTreeSet<Vec<u8>>,
@@ -314,6 +316,7 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
             shards,
             chunks: Vec::new(),
             scratch: system.scratch(),
+            other_scratches: Vec::new(),
             work: V::work(system),
             targets: Vec::new(),
             facts: BTreeSet::new(),
@@ -464,9 +467,12 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
         if !is_large(round) || self.options.threads.get() == 1 {
             return work(&mut self.scratch, &mut self.work);
         }
+        let others = self.options.threads.get() - 1;
+        self.other_scratches.resize_with(others, || system.scratch());
         thread::scope(|scope| {
-            let others: Vec<_> = (1..self.options.threads.get())
-                .map(|_| scope.spawn(|| work(&mut system.scratch(), &mut V::work(system))))
+            let work = &work;
+            let others: Vec<_> = (self.other_scratches.iter_mut())
+                .map(|scratch| scope.spawn(move || work(scratch, &mut V::work(system))))
                 .collect();
             let completed = work(&mut self.scratch, &mut self.work);
             others.into_iter().fold(completed, |all, other| match other.join() {

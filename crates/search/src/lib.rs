@@ -20,10 +20,12 @@
 pub mod antichain;
 pub mod components;
 pub mod dive;
+mod ends;
 pub mod explore;
 pub mod graph;
 pub mod limits;
 pub mod system;
+mod table;
 pub mod visited;
 
 pub use antichain::Antichain;

@@ -2,8 +2,9 @@
 
 /// A transition system over encoded states. Two states are equal if their bytes are equal.
 pub trait TransitionSystem: Sync {
-    /// Working memory of one search thread, reused for every state.
-    type Scratch;
+    /// Working memory of one search thread, reused for every state. It may remember what the thread
+    /// has computed, as long as the results do not depend on it.
+    type Scratch: Send;
 
     /// Creates the working memory.
     fn scratch(&self) -> Self::Scratch;

@@ -1,9 +1,8 @@
 //! The visited set: one shard of it.
 //!
-//! The bytes of all states are concatenated in an [`Arena`]. An open-addressing table maps hashes
-//! to states. A table entry consists of 32 bits of the hash and the index of the state, so most
-//! comparisons access only the table. Each state also has an offset and a parent of four bytes
-//! each. A state of `n` bytes needs `n + 8` bytes and 9 to 18 bytes of table.
+//! The bytes of all states are concatenated in an [`Arena`]. A [hash table](crate::table) finds
+//! states by their hashes. Each state also has an offset of [two bytes](crate::ends) and a parent of
+//! four bytes. A state of `n` bytes needs `n + 6` bytes and 5 to 7 bytes of table.
 //!
 //! The set is split by hash into [`SHARDS`] shards. The number of shards is constant, so the order
 //! of states within each shard, and with it every result, does not depend on the number of threads.
@@ -13,6 +12,8 @@
 //! There are two visited sets: [`Shard`] keeps every state, [`Antichain`](crate::Antichain) only
 //! states that no other state covers. The trait `Visited` is their common interface.
 
+use crate::ends::Ends;
+use crate::table::Table;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
@@ -107,19 +108,18 @@ pub(crate) trait Visited<T>: AsRef<Arena> + Send + Sync {
 #[derive(Debug, Default)]
 pub struct Arena {
     bytes: Vec<u8>,
-    /// `ends[i]` is one past the last byte of state `i`.
-    ends: Vec<u32>,
+    ends: Ends,
     parents: Vec<StateId>,
 }
 
 impl Arena {
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.ends.len()
+        self.parents.len()
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        (self.bytes.capacity() + self.ends.capacity() * 4 + self.parents.capacity() * 4) as u64
+        (self.bytes.capacity() + self.parents.capacity() * 4) as u64 + self.ends.bytes()
     }
 
     /// Returns whether offsets or ids cannot address another state.
@@ -129,8 +129,7 @@ impl Arena {
 
     #[inline]
     pub(crate) fn state(&self, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
-        &self.bytes[start..self.ends[index] as usize]
+        &self.bytes[self.ends.range(index)]
     }
 
     pub(crate) fn parent(&self, index: usize) -> StateId {
@@ -141,98 +140,9 @@ impl Arena {
     pub(crate) fn push(&mut self, state: &[u8], parent: StateId) {
         grow(&mut self.bytes, state.len());
         self.bytes.extend_from_slice(state);
-        grow(&mut self.ends, 1);
-        self.ends.push(self.bytes.len() as u32);
+        self.ends.push(self.bytes.len());
         grow(&mut self.parents, 1);
         self.parents.push(parent);
-    }
-}
-
-/// An open-addressing hash table from hashes to indices of states.
-#[derive(Debug)]
-pub(crate) struct Table {
-    /// Hash bits 28..60 in the upper half, index + 1 in the lower half; 0 is an empty slot. The
-    /// length is a power of two.
-    slots: Vec<u64>,
-}
-
-impl Table {
-    pub(crate) fn new() -> Self {
-        Table { slots: vec![0; 32] }
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        (self.slots.capacity() * 8) as u64
-    }
-
-    #[inline]
-    fn slot(&self, hash: u64) -> usize {
-        hash as usize & (self.slots.len() - 1)
-    }
-
-    #[inline]
-    fn tag(hash: u64) -> u64 {
-        (hash >> 28) << 32
-    }
-
-    #[inline]
-    pub(crate) fn prefetch(&self, hash: u64) -> u64 {
-        self.slots[self.slot(hash)]
-    }
-
-    /// Returns the first slot with this hash whose index matches, or the empty slot for a new
-    /// entry.
-    #[inline]
-    pub(crate) fn find(
-        &self,
-        hash: u64,
-        mut is_match: impl FnMut(usize) -> bool,
-    ) -> Result<usize, usize> {
-        let mask = self.slots.len() - 1;
-        let tag = Self::tag(hash);
-        let mut slot = self.slot(hash);
-        loop {
-            let entry = self.slots[slot];
-            if entry == 0 {
-                return Err(slot);
-            }
-            if entry & 0xffff_ffff_0000_0000 == tag && is_match((entry as u32 - 1) as usize) {
-                return Ok(slot);
-            }
-            slot = (slot + 1) & mask;
-        }
-    }
-
-    /// Returns the index in a slot that is not empty.
-    #[inline]
-    pub(crate) fn index(&self, slot: usize) -> usize {
-        (self.slots[slot] as u32 - 1) as usize
-    }
-
-    #[inline]
-    pub(crate) fn set(&mut self, slot: usize, hash: u64, index: usize) {
-        self.slots[slot] = Self::tag(hash) | (index as u64 + 1);
-    }
-
-    /// Returns whether a table with this number of entries should grow (load factor above 7/8).
-    #[inline]
-    pub(crate) fn exceeds_load_factor(&self, entries: usize) -> bool {
-        entries * 8 > self.slots.len() * 7
-    }
-
-    /// Doubles the table. `entries` contains every hash and index of the table once.
-    pub(crate) fn grow(&mut self, entries: impl Iterator<Item = (u64, usize)>) {
-        let len = self.slots.len() * 2;
-        let mask = len - 1;
-        self.slots = Vec::new(); // free the old table before allocating the new one
-        self.slots = vec![0; len];
-        for (hash, index) in entries {
-            let mut slot = hash as usize & mask;
-            while self.slots[slot] != 0 {
-                slot = (slot + 1) & mask;
-            }
-            self.set(slot, hash, index);
-        }
     }
 }
 
@@ -319,11 +229,13 @@ impl Shard {
     }
 }
 
-/// Reserves space in steps of a quarter. Doubling would leave up to half of the memory unused.
+/// Reserves space in steps of a quarter, for long vectors of an eighth. Doubling would leave up to half
+/// of the memory unused.
 #[inline]
 pub(crate) fn grow<T>(vec: &mut Vec<T>, more: usize) {
     if vec.capacity() - vec.len() < more {
-        vec.reserve_exact(more + vec.len() / 4 + 64);
+        let part = if vec.len() < 1 << 17 { 4 } else { 8 };
+        vec.reserve_exact(more + vec.len() / part + 64);
     }
 }
 

@@ -26,6 +26,14 @@ impl Choices {
         Choices { taken: script.to_vec(), ..Choices::default() }
     }
 
+    /// Prepares for another step: returns to its first combination.
+    #[inline]
+    pub fn reset(&mut self) {
+        self.taken.clear();
+        self.options.clear();
+        (self.at, self.before) = (0, 0);
+    }
+
     /// Returns to the first choice. Call this before each run of the step.
     #[inline]
     pub fn rewind(&mut self) {

@@ -29,7 +29,7 @@
 //! hang, and an omitted thread can be moved first without leaving the set of hangs.
 
 use super::choice::Choices;
-use super::packed::Segments;
+use super::system::Scratch;
 use super::{Action, Attempt, Machine, Step, StepResult};
 use crate::bits::Writer;
 use crate::event::{Event, EventKind};
@@ -204,6 +204,28 @@ struct Visited<P> {
     next: Vec<usize>,
 }
 
+/// Returns the threads that decide whether a state is a hang: those that have not finished, without
+/// the last thread while it waits for others. A cache knows only its own part.
+fn undecided_threads((unfinished, at_join): (u64, u64)) -> u64 {
+    if unfinished & !at_join == 0 { unfinished } else { unfinished & !at_join }
+}
+
+/// Returns whether a state is a hang, from the checks of some of its threads.
+fn combine(threads: u64, mut check: impl FnMut(ThreadId) -> ThreadCheck) -> HangCheck {
+    let mut result = HangCheck::No;
+    let mut left = threads;
+    while left != 0 {
+        match check(ThreadId::from_index(left.trailing_zeros() as usize)) {
+            ThreadCheck::GetsOn => return HangCheck::No,
+            ThreadCheck::Waits if result == HangCheck::No => result = HangCheck::Yes,
+            ThreadCheck::Waits => {}
+            ThreadCheck::Undecided => result = HangCheck::Undecided,
+        }
+        left &= left - 1;
+    }
+    result
+}
+
 impl<M: MemoryModel> Machine<'_, M> {
     /// Returns whether a state is a hang. Always [`HangCheck::No`] if the problem allows hangs.
     pub fn check_hang(&self, state: &State<M::Pending>, cache: &mut WaitCache) -> HangCheck {
@@ -237,32 +259,33 @@ impl<M: MemoryModel> Machine<'_, M> {
         self.combine_threads(state, |t| self.run_alone(state, t, limits, |_| None).result.check())
     }
 
-    /// Returns whether a state is a hang. Its packed form is `segments`, and `work` is a copy of it
-    /// that is changed and restored.
-    pub(super) fn check_hang_cached(
-        &self,
-        state: &State<M::Pending>,
-        segments: &Segments,
-        work: &mut State<M::Pending>,
-        cache: &mut WaitCache,
-    ) -> HangCheck {
+    /// Returns whether the state that is expanded is a hang. Nothing is unpacked if the cache knows
+    /// its threads.
+    pub(super) fn check_hang_here(&self, scratch: &mut Scratch<M::Pending>) -> HangCheck {
         if self.shape.grace_periods.occur {
-            return self.check_hang_of_grace_periods(state, &self.work_limits).0;
+            return self.check_hang_of_grace_periods(&scratch.base, &self.work_limits).0;
         }
-        self.combine_threads(state, |t| {
+        let threads = match &scratch.table {
+            Some(table) => undecided_threads(scratch.parts.unfinished_and_at_join(table)),
+            None => self.threads_to_check(&scratch.base),
+        };
+        combine(threads, |t| {
+            let Scratch { segments, wait_cache: cache, .. } = &mut *scratch;
             cache.key.clear();
             cache.key.push(t.index() as u8);
             segments.append_memory_and_thread(t, &mut cache.key);
             if let Some(known) = cache.get() {
                 return known;
             }
-            let found = if self.gets_on_soon(state, work, t) {
+            self.unpack_base(scratch);
+            let Scratch { base, work, wait_cache: cache, .. } = &mut *scratch;
+            let found = if self.gets_on_soon(base, work, t) {
                 cache.insert(ThreadCheck::GetsOn);
                 ThreadCheck::GetsOn
             } else {
-                self.check_thread_and_cache(state, t, cache)
+                self.check_thread_and_cache(base, t, cache)
             };
-            self.restore(work, state, t);
+            self.restore(work, base, t);
             found
         })
     }
@@ -271,26 +294,19 @@ impl<M: MemoryModel> Machine<'_, M> {
     fn combine_threads(
         &self,
         state: &State<M::Pending>,
-        mut check: impl FnMut(ThreadId) -> ThreadCheck,
+        check: impl FnMut(ThreadId) -> ThreadCheck,
     ) -> HangCheck {
-        let mut result = HangCheck::No;
-        let unfinished = || {
-            let threads = self.shape.program().thread_ids();
-            threads.filter(|t| !self.has_finished(state, *t))
+        combine(self.threads_to_check(state), check)
+    }
+
+    /// Returns the threads that decide whether a state is a hang (bit `1 << thread`).
+    fn threads_to_check(&self, state: &State<M::Pending>) -> u64 {
+        let set = |is_in: &dyn Fn(ThreadId) -> bool| {
+            let threads = self.shape.program().thread_ids().filter(|t| is_in(*t));
+            threads.fold(0, |set, t| set | 1u64 << t.index())
         };
-        for t in unfinished() {
-            // The last thread waits for the others, so they decide. A cache knows only its own part.
-            if self.is_at_join(state, t) && unfinished().any(|other| other != t) {
-                continue;
-            }
-            match check(t) {
-                ThreadCheck::GetsOn => return HangCheck::No,
-                ThreadCheck::Waits if result == HangCheck::No => result = HangCheck::Yes,
-                ThreadCheck::Waits => {}
-                ThreadCheck::Undecided => result = HangCheck::Undecided,
-            }
-        }
-        result
+        let unfinished = set(&|t| !self.has_finished(state, t));
+        undecided_threads((unfinished, set(&|t| self.is_at_join(state, t))))
     }
 
     /// Returns whether one run of the thread alone gets on within a few steps. `work` equals `state`

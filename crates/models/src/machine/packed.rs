@@ -5,7 +5,7 @@
 //! segment and avoids most of the packing.
 
 use super::Machine;
-use crate::bits::{Field, Reader, Writer};
+use crate::bits::{Field, PADDING, Reader, Writer};
 use crate::model::MemoryModel;
 use crate::state::{Memory, State};
 use fencepost_ir::{Pc, ThreadId, Value};
@@ -13,12 +13,27 @@ use fencepost_ir::{Pc, ThreadId, Value};
 /// A packed state and the ends of its segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Segments {
-    bytes: Vec<u8>,
+    /// The packed state, then padding.
+    pub(super) bytes: Vec<u8>,
     /// The end of the memory segment, then the end of each thread's segment.
-    ends: Vec<usize>,
+    pub(super) ends: Vec<usize>,
 }
 
 impl Segments {
+    /// Sets the packed state. The ends are not known yet.
+    #[inline]
+    pub(super) fn set_bytes(&mut self, bytes: &[u8]) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(&[0; PADDING]);
+    }
+
+    /// Returns the length of the packed state.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len() - PADDING
+    }
+
     /// Appends the segments of memory and of a thread.
     pub(super) fn append_memory_and_thread(&self, t: ThreadId, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.bytes[..self.ends[0]]);
@@ -85,7 +100,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             writer.copy(&base.bytes[base.ends[0]..from]);
         }
         self.encode_thread(state, t, writer);
-        writer.copy(&base.bytes[to..]);
+        writer.copy(&base.bytes[to..base.len()]);
         writer.bytes()
     }
 
@@ -101,7 +116,12 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     #[inline]
-    fn encode_thread(&self, state: &State<M::Pending>, t: ThreadId, writer: &mut Writer) {
+    pub(super) fn encode_thread(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        writer: &mut Writer,
+    ) {
         self.encode_control(state, t, writer);
         self.model.encode(&self.shape, &state.pending, t, writer);
         writer.align();
@@ -131,8 +151,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         state: &mut State<M::Pending>,
         segments: &mut Segments,
     ) {
-        segments.bytes.clear();
-        segments.bytes.extend_from_slice(bytes);
+        segments.set_bytes(bytes);
         segments.ends.clear();
         self.unpack_with_ends(bytes, state, Some(&mut segments.ends));
     }

@@ -15,7 +15,6 @@
 //! has a number of states that is exponential in n: two neighbours race, so no step alone is
 //! sufficient. With it, the races are explored one after the other.
 
-use super::choice::Choices;
 use super::system::Scratch;
 use super::{Machine, StepResult};
 use crate::model::{MemoryModel, RacingStep};
@@ -37,6 +36,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         if self.shape.program().threads.len() < self.race_threads {
             return false;
         }
+        self.unpack_base(scratch);
         for t in self.shape.program().thread_ids() {
             scratch.locations.clear();
             self.model.racing_locations(&self.shape, &scratch.base, t, &mut scratch.locations);
@@ -90,7 +90,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         let mut saved = 0;
         for at in 0..scratch.race.len() {
             let (t, step) = scratch.race[at];
-            scratch.choices = Choices::default();
+            scratch.choices.reset();
             loop {
                 scratch.choices.rewind();
                 let taken = match step {

@@ -17,9 +17,11 @@
 use super::choice::Choices;
 use super::hang::{HangCheck, WaitCache};
 use super::packed::Segments;
+use super::step_table::{Entry, StepTable, Taken};
+use super::tabulated::Parts;
 use super::{Machine, StepResult};
 use crate::bits::Writer;
-use crate::model::{MemoryModel, RacingStep, StepFailure};
+use crate::model::{Condition, MemoryModel, RacingStep};
 use crate::mutation::Mutation;
 use crate::state::State;
 use fencepost_ir::{Loc, Op, Pc, Problem, ThreadId};
@@ -45,20 +47,29 @@ pub const INIT_DETAIL: u32 = u32::MAX - 1;
 /// Working memory of a search worker.
 #[derive(Debug)]
 pub struct Scratch<P> {
+    /// The state that is expanded.
     pub(super) base: State<P>,
-    /// The packed form of `base`.
-    segments: Segments,
+    /// Whether `base` is unpacked, if there is a table.
+    pub(super) is_unpacked: bool,
+    /// The packed form of the state.
+    pub(super) segments: Segments,
     /// A copy of `base` that a step changes and `restore` resets.
     pub(super) work: State<P>,
-    writer: Writer,
+    pub(super) writer: Writer,
     pub(super) saved_successors: Vec<Vec<u8>>,
-    internal: Vec<u32>,
+    pub(super) internal: Vec<u32>,
     pub(super) choices: Choices,
-    wait_cache: WaitCache,
+    pub(super) wait_cache: WaitCache,
     /// The locations of possible races.
     pub(super) locations: Vec<Loc>,
     /// The steps of a race.
     pub(super) race: Vec<(ThreadId, RacingStep)>,
+    /// The tabulated steps, if the model has tables.
+    pub(super) table: Option<StepTable>,
+    /// The parts of the threads in the state, if there is a table.
+    pub(super) parts: Parts,
+    /// New entries of the table.
+    pub(super) entries: Vec<Entry>,
 }
 
 impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
@@ -67,6 +78,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
     fn scratch(&self) -> Self::Scratch {
         Scratch {
             base: self.blank(),
+            is_unpacked: false,
             segments: Segments::default(),
             work: self.blank(),
             writer: Writer::default(),
@@ -76,6 +88,9 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
             wait_cache: WaitCache::default(),
             locations: Vec::new(),
             race: Vec::new(),
+            table: self.new_table(),
+            parts: Parts::default(),
+            entries: Vec::new(),
         }
     }
 
@@ -100,45 +115,34 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
     }
 
     fn expand<S: Sink>(&self, bytes: &[u8], scratch: &mut Self::Scratch, sink: &mut S) {
-        self.decode(bytes, &mut scratch.base, &mut scratch.segments);
-        scratch.work.clone_from(&scratch.base);
+        self.open(bytes, scratch);
         if self.reductions.partial_order
             && (self.expand_reduced(scratch, sink) || self.expand_race(scratch, sink))
         {
             return;
         }
-        let mut number = 0;
-        let mut enabled = false;
-        let mut may_be_hang = self.may_be_hang(&scratch.base);
+        let may_be_hang = match scratch.table {
+            Some(_) => !self.shape.problem.may_hang && scratch.parts.may_be_hang,
+            None => self.may_be_hang(&scratch.base),
+        };
+        let mut seen = Seen { number: 0, enabled: false, may_be_hang };
         for t in self.shape.program().thread_ids() {
-            scratch.choices = Choices::default();
-            loop {
-                scratch.choices.rewind();
-                let taken = self.run(&mut scratch.work, t, &mut scratch.choices, &mut ());
-                enabled |= self.emit_successor(taken, number, t, scratch, sink);
-                may_be_hang = may_be_hang && !self.leaves_wait(taken, t, scratch);
-                self.restore(&mut scratch.work, &scratch.base, t);
-                number += 1;
-                if !self.next_combination(&mut scratch.choices) {
-                    break;
+            for step in 0..self.count_steps(scratch, t) {
+                match self.look_up(scratch, t, step) {
+                    Some(at) => self.emit_entries(at, t, scratch, sink, &mut seen),
+                    None => self.emit_step(step, t, scratch, sink, &mut seen),
                 }
             }
-            scratch.internal.clear();
-            self.model.internal_steps(&self.shape, &scratch.base, t, &mut scratch.internal);
-            for at in 0..scratch.internal.len() {
-                let which = scratch.internal[at];
-                let taken = self.perform_internal_step(&mut scratch.work, t, which, &mut ());
-                enabled |= self.emit_successor(taken, number, t, scratch, sink);
-                may_be_hang = may_be_hang && !self.leaves_wait(taken, t, scratch);
-                self.restore(&mut scratch.work, &scratch.base, t);
-                number += 1;
-            }
         }
-        if !enabled && self.is_final(&scratch.base) {
+        let is_final = |scratch: &Scratch<M::Pending>| match &scratch.table {
+            Some(table) => scratch.parts.unfinished_and_at_join(table).0 == 0,
+            None => self.is_final(&scratch.base),
+        };
+        if !seen.enabled && is_final(scratch) {
+            self.unpack_base(scratch);
             self.emit_final_state(&scratch.base, sink);
-        } else if may_be_hang {
-            let Scratch { base, segments, work, wait_cache, .. } = scratch;
-            match self.check_hang_cached(base, segments, work, wait_cache) {
+        } else if seen.may_be_hang {
+            match self.check_hang_here(scratch) {
                 HangCheck::No => {}
                 HangCheck::Yes => sink.target(VIOLATION, STATE_DETAIL),
                 HangCheck::Undecided => {
@@ -149,54 +153,99 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
     }
 }
 
+/// What the steps of a state have shown so far.
+struct Seen {
+    /// The number of attempted steps.
+    number: u32,
+    /// Whether a step is enabled.
+    enabled: bool,
+    /// Whether the state may be a hang.
+    may_be_hang: bool,
+}
+
 impl<M: MemoryModel> Machine<'_, M> {
     /// Returns whether a step from `base` to `work` shows that the thread does not wait forever: it
     /// changes memory, or leads to a statement from which the thread cannot wait forever. A guess
     /// may be wrong and shows nothing.
     #[inline]
-    fn leaves_wait(
-        &self,
-        taken: Result<StepResult, StepFailure>,
-        t: ThreadId,
-        scratch: &Scratch<M::Pending>,
-    ) -> bool {
+    fn leaves_wait(&self, t: ThreadId, scratch: &Scratch<M::Pending>) -> bool {
         let Scratch { base, work, .. } = scratch;
-        taken == Ok(StepResult::Taken)
-            && !self.model.is_speculating(&self.shape, &work.pending, t)
+        !self.model.is_speculating(&self.shape, &work.pending, t)
             && (!self.shape.thread(t).may_wait[work.pcs[t.index()].index()]
                 || work.memory != base.memory)
     }
 
-    /// Reports the successor of a step to the search. Returns whether the step is enabled.
-    #[inline]
-    fn emit_successor<S: Sink>(
+    /// Reports the successors of a step that is not tabulated.
+    fn emit_step<S: Sink>(
         &self,
-        taken: Result<StepResult, StepFailure>,
-        number: u32,
+        step: u32,
         t: ThreadId,
         scratch: &mut Scratch<M::Pending>,
         sink: &mut S,
-    ) -> bool {
-        match taken {
-            Ok(StepResult::Blocked) => false,
-            Ok(StepResult::BoundReached) => {
-                sink.bounded();
-                true
-            }
-            Ok(StepResult::Taken) => {
-                if self.state_violation_after(&scratch.work, t).is_some()
-                    && self.is_realizable(&scratch.work, None)
-                {
-                    sink.target(VIOLATION, number);
+        seen: &mut Seen,
+    ) {
+        let mut attempted = Some(self.attempt(scratch, t, step));
+        while let Some(taken) = attempted {
+            seen.enabled |= taken != Taken::Blocked;
+            match taken {
+                Taken::Blocked => {}
+                Taken::BoundReached => sink.bounded(),
+                Taken::Yes => {
+                    if self.state_violation_after(&scratch.work, t).is_some()
+                        && self.is_realizable(&scratch.work, None)
+                    {
+                        sink.target(VIOLATION, seen.number);
+                    }
+                    sink.successor(self.pack(t, scratch));
+                    seen.may_be_hang = seen.may_be_hang && !self.leaves_wait(t, scratch);
                 }
-                sink.successor(self.pack(t, scratch));
-                true
-            }
-            Err(_) => {
-                if self.is_realizable(&scratch.work, Some(t)) {
-                    sink.target(VIOLATION, number);
+                Taken::Failed => {
+                    if self.is_realizable(&scratch.work, Some(t)) {
+                        sink.target(VIOLATION, seen.number);
+                    }
                 }
-                true
+            }
+            self.restore(&mut scratch.work, &scratch.base, t);
+            seen.number += 1;
+            attempted = self.attempt_next(scratch, t, step);
+        }
+    }
+
+    /// Reports the successors of a step from its first entry on.
+    #[inline(always)]
+    fn emit_entries<S: Sink>(
+        &self,
+        first: u32,
+        t: ThreadId,
+        scratch: &mut Scratch<M::Pending>,
+        sink: &mut S,
+        seen: &mut Seen,
+    ) {
+        for at in first.. {
+            let Some(table) = &scratch.table else { return };
+            let &Entry { taken, has_more, is_critical, leaves_wait, .. } = table.entry(at);
+            seen.enabled |= taken != Taken::Blocked;
+            match taken {
+                Taken::Blocked => {}
+                Taken::BoundReached => sink.bounded(),
+                Taken::Yes => {
+                    seen.may_be_hang &= !leaves_wait;
+                    self.pack_entry(at, t, scratch);
+                    let is_shared = is_critical
+                        && self.shape.checks_mutual_exclusion
+                        && scratch.parts.is_other_critical(t);
+                    if is_shared
+                        || !self.shape.invariants.is_empty() && self.packed_violates(t, scratch)
+                    {
+                        sink.target(VIOLATION, seen.number);
+                    }
+                    sink.successor(scratch.writer.bytes());
+                }
+                Taken::Failed => sink.target(VIOLATION, seen.number),
+            }
+            seen.number += 1;
+            if !has_more {
+                return;
             }
         }
     }
@@ -229,29 +278,10 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// Explores only one thread's step, if that is sufficient. Returns whether it is.
     fn expand_reduced<S: Sink>(&self, scratch: &mut Scratch<M::Pending>, sink: &mut S) -> bool {
         for t in self.shape.program().thread_ids() {
-            if self.run_commutes(&scratch.base, t) {
-                scratch.choices = Choices::default();
-                let mut saved = 0;
-                let mut usable = true;
-                loop {
-                    scratch.choices.rewind();
-                    let taken = self.run(&mut scratch.work, t, &mut scratch.choices, &mut ());
-                    usable &= taken == Ok(StepResult::Taken)
-                        && self.save_reduced_successor(saved, t, scratch, sink);
-                    self.restore(&mut scratch.work, &scratch.base, t);
-                    saved += 1;
-                    if !usable || !self.next_combination(&mut scratch.choices) {
-                        break;
-                    }
-                }
-                if usable {
-                    for successor in &scratch.saved_successors[..saved] {
-                        sink.successor(successor);
-                    }
-                    return true;
-                }
+            if self.commutes(scratch, t, 0) && self.expand_alone(scratch, t, 0, sink) {
+                return true;
             }
-            if self.late_location(&scratch.base, t).is_some() {
+            if scratch.table.is_none() && self.late_location(&scratch.base, t).is_some() {
                 let taken = self.run_at_once(&mut scratch.work, t, true);
                 let usable = taken == Ok(StepResult::Taken)
                     && self.save_reduced_successor(0, t, scratch, sink);
@@ -261,26 +291,72 @@ impl<M: MemoryModel> Machine<'_, M> {
                     return true;
                 }
             }
-            scratch.internal.clear();
-            self.model.internal_steps(&self.shape, &scratch.base, t, &mut scratch.internal);
-            for at in 0..scratch.internal.len() {
-                let which = scratch.internal[at];
-                let commutes = self.mutated.is(Mutation::CommitsCommute)
-                    || self.model.internal_commutes(&self.shape, &scratch.base, t, which);
-                if !commutes {
-                    continue;
-                }
-                let taken = self.perform_internal_step(&mut scratch.work, t, which, &mut ());
-                let usable = taken == Ok(StepResult::Taken)
-                    && self.save_reduced_successor(0, t, scratch, sink);
-                self.restore(&mut scratch.work, &scratch.base, t);
-                if usable {
-                    sink.successor(&scratch.saved_successors[0]);
+            for step in 1..self.count_steps(scratch, t) {
+                if self.commutes(scratch, t, step) && self.expand_alone(scratch, t, step, sink) {
                     return true;
                 }
             }
         }
         false
+    }
+
+    /// Explores only a step that commutes, if the reduction may use all of its successors. Returns
+    /// whether it may.
+    fn expand_alone<S: Sink>(
+        &self,
+        scratch: &mut Scratch<M::Pending>,
+        t: ThreadId,
+        step: u32,
+        sink: &mut S,
+    ) -> bool {
+        let mut saved = 0;
+        if let Some(first) = self.look_up(scratch, t, step) {
+            for at in first.. {
+                let Some(table) = &scratch.table else { return false };
+                let &Entry { taken, has_more, is_visible, .. } = table.entry(at);
+                if taken != Taken::Yes || is_visible {
+                    return false;
+                }
+                self.pack_entry(at, t, scratch);
+                if !self.save_packed_successor(saved, scratch, sink) {
+                    return false;
+                }
+                saved += 1;
+                if !has_more {
+                    break;
+                }
+            }
+        } else {
+            let mut attempted = Some(self.attempt(scratch, t, step));
+            while let Some(taken) = attempted {
+                let usable =
+                    taken == Taken::Yes && self.save_reduced_successor(saved, t, scratch, sink);
+                self.restore(&mut scratch.work, &scratch.base, t);
+                if !usable {
+                    return false;
+                }
+                saved += 1;
+                attempted = self.attempt_next(scratch, t, step);
+            }
+        }
+        for successor in &scratch.saved_successors[..saved] {
+            sink.successor(successor);
+        }
+        true
+    }
+
+    /// Returns whether a step of a thread is visible to a property.
+    pub(super) fn is_visible(
+        &self,
+        before: &State<M::Pending>,
+        after: &State<M::Pending>,
+        t: ThreadId,
+    ) -> bool {
+        let enters_or_leaves = self.shape.checks_mutual_exclusion
+            && self.is_critical(before, t) != self.is_critical(after, t);
+        let passes_control_point = self.control_point(before, t) != self.control_point(after, t);
+        (enters_or_leaves && !self.mutated.is(Mutation::CriticalSectionsInvisible))
+            || (passes_control_point && !self.mutated.is(Mutation::ControlPointsInvisible))
     }
 
     /// Saves the successor in `work` if the reduction may use it.
@@ -291,17 +367,21 @@ impl<M: MemoryModel> Machine<'_, M> {
         scratch: &mut Scratch<M::Pending>,
         sink: &S,
     ) -> bool {
-        let visible = self.shape.checks_mutual_exclusion
-            && self.is_critical(&scratch.base, t) != self.is_critical(&scratch.work, t);
-        if visible && !self.mutated.is(Mutation::CriticalSectionsInvisible) {
+        if self.is_visible(&scratch.base, &scratch.work, t) {
             return false;
         }
-        let passes_control_point =
-            self.control_point(&scratch.base, t) != self.control_point(&scratch.work, t);
-        if passes_control_point && !self.mutated.is(Mutation::ControlPointsInvisible) {
-            return false;
-        }
-        let farther = sink.is_farther(self.pack(t, scratch));
+        self.pack(t, scratch);
+        self.save_packed_successor(at, scratch, sink)
+    }
+
+    /// Saves the packed successor if it is farther from the initial state.
+    fn save_packed_successor<S: Sink>(
+        &self,
+        at: usize,
+        scratch: &mut Scratch<M::Pending>,
+        sink: &S,
+    ) -> bool {
+        let farther = sink.is_farther(scratch.writer.bytes());
         if !farther && !self.mutated.is(Mutation::NoCycleProviso) {
             return false;
         }
@@ -332,10 +412,23 @@ impl<M: MemoryModel> Machine<'_, M> {
             && block.stores.iter().all(is_free)
     }
 
-    fn run_commutes(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
+    /// Returns whether the next statement of a thread commutes with everything that can precede it.
+    pub(super) fn run_commutes(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
+        match self.run_condition(state, t) {
+            Some(condition) => self.model.holds(&self.shape, state, t, condition),
+            None => self.block_commutes(state, t, state.pcs[t.index()]),
+        }
+    }
+
+    /// Returns when the next statement of a thread commutes. `None` for an atomic block.
+    pub(super) fn run_condition(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+    ) -> Option<Condition> {
         let pc = state.pcs[t.index()];
         let op = &self.shape.stmt(t, pc).op;
-        match op {
+        let commutes = match op {
             Op::Skip | Op::Assign { .. } | Op::Choose { .. } | Op::Assert(_) => true,
             // A thread may also wait until it needs no guess.
             Op::Branch { .. } | Op::Assume(_) => {
@@ -354,14 +447,20 @@ impl<M: MemoryModel> Machine<'_, M> {
                 let is_seen = self.model.becomes_pending(op) && self.may_be_seen(state, t);
                 let commutes = (self.shape.grace_periods.occur
                     && self.model.is_fetched_eagerly(op))
-                    || self.model.issue_commutes(&self.shape, state, t, pc);
-                self.mutated.is(Mutation::AccessesCommute) || (commutes && !is_seen)
+                    || self.mutated.is(Mutation::AccessesCommute);
+                if !commutes && !is_seen {
+                    return Some(self.model.issue_commutes(&self.shape, state, t, pc));
+                }
+                self.mutated.is(Mutation::AccessesCommute) || !is_seen
             }
             Op::SectionBegin { .. } => !self.may_be_seen(state, t),
             Op::SectionEnd { .. } => true,
             Op::GracePeriod { .. } => self.shape.grace_periods.always_end,
             Op::AtomicBegin => {
-                self.mutated.is(Mutation::BlocksCommute) || self.block_commutes(state, t, pc)
+                if !self.mutated.is(Mutation::BlocksCommute) {
+                    return None;
+                }
+                true
             }
             Op::New { .. }
             | Op::Free { .. }
@@ -370,6 +469,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::Return { .. }
             | Op::Join
             | Op::Halt => false,
-        }
+        };
+        Some(if commutes { Condition::Always } else { Condition::Never })
     }
 }

@@ -1,0 +1,390 @@
+//! A table of the steps of single threads.
+//!
+//! Most steps depend on little: the thread's own part of the state and the value of one location. So
+//! the same steps occur in many states. The table gives each part of a thread (its program counter,
+//! registers and pending accesses) a number and remembers the result of its steps for each value of
+//! the location. The machine computes an entry when it is needed for the first time. Later, a step is
+//! a few look-ups, and its successor is a copy of the packed state with other bits.
+//!
+//! A part also has what partial-order reduction needs: when its steps commute, and the locations that
+//! the thread may still access.
+//!
+//! Direction: exact. An entry is the result of the machine; [`Scope`](crate::model::Scope) says what
+//! it depends on. Rejected: translation of statements into code of their own, which would be a second
+//! implementation of the operations; numbers instead of bytes in stored states, which would depend on
+//! the order in which search threads meet the parts.
+
+use crate::bits::{PADDING, Place, Writer};
+use fencepost_ir::{Loc, ThreadId};
+
+/// The number of parts, and of entries, above which the table is emptied.
+const MAX_ENTRIES: usize = 1 << 18;
+
+/// The end of a chain of entries.
+const NONE: u32 = u32::MAX;
+
+/// The result of an attempted step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Taken {
+    /// The step is not enabled.
+    Blocked,
+    /// The bound on pending accesses forbids the step.
+    BoundReached,
+    /// The step leads to a successor.
+    Yes,
+    /// A statement of the step fails.
+    Failed,
+}
+
+/// The number of a part in a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct PartId(u32);
+
+/// The part of one thread in a state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// The facts about the part.
+    pub(super) facts: Facts,
+    /// The number of the first step: the next statement. The internal steps follow it.
+    pub(super) first_step: u32,
+    /// The number of steps.
+    pub(super) steps: u32,
+    packed: PackedPart,
+}
+
+/// The packed form of a part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct PackedPart {
+    /// The first bytes, and zeros behind a shorter part.
+    word: u64,
+    /// The number of bytes.
+    len: u32,
+    /// The position of the bytes in the table.
+    start: u32,
+}
+
+/// A slot of the hash table of parts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    word: u64,
+    /// The length and the thread, see [`Slot::key`]. 0 for an empty slot.
+    key: u32,
+    part: PartId,
+}
+
+impl Slot {
+    /// Returns a number for the length of a part and its thread. There are at most 64 threads.
+    #[inline]
+    fn key(t: ThreadId, len: usize) -> u32 {
+        (len * 64 + t.index() + 1) as u32
+    }
+}
+
+/// Facts about a part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
+    /// The locations that the thread may still store to, see [`location_bit`].
+    pub(super) stores: u64,
+    /// The locations that the thread may still access.
+    pub(super) accesses: u64,
+    /// Whether the thread is inside a critical section.
+    pub(super) is_critical: bool,
+    /// Whether the thread may wait forever from here.
+    pub(super) may_wait: bool,
+    /// Whether the thread has halted.
+    pub(super) has_halted: bool,
+    /// Whether nothing of the thread is pending.
+    pub(super) has_no_pending: bool,
+    /// Whether the thread waits for all others.
+    pub(super) is_at_join: bool,
+    /// Whether the thread waits for a latch.
+    pub(super) awaits_latch: bool,
+}
+
+/// Returns the bit of a location in [`Facts::stores`]. With many locations, several share a bit.
+#[inline]
+pub(super) fn location_bit(loc: Loc) -> u64 {
+    1 << (loc.index() % 64)
+}
+
+/// Whether a step commutes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Commutes {
+    /// It does not.
+    Never,
+    /// The whole state decides it.
+    Ask,
+    /// It does unless another thread may still store to one of the locations in the first set, or
+    /// access one in the second set (see [`location_bit`]).
+    Unless(u64, u64),
+}
+
+/// A step of a part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PartStep {
+    /// The number of the internal step. `None` for the next statement.
+    pub(super) internal: Option<u32>,
+    /// Whether the step commutes.
+    pub(super) commutes: Commutes,
+    /// The place of the location that the step accesses. `None` if the results are not tabulated.
+    pub(super) location: Option<Place>,
+    first_entry: u32,
+}
+
+impl PartStep {
+    pub(super) fn new(internal: Option<u32>, commutes: Commutes, location: Option<Place>) -> Self {
+        PartStep { internal, commutes, location, first_entry: NONE }
+    }
+}
+
+/// One result of a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// The packed value of the location before the step.
+    old: u64,
+    /// The packed value of the location after the step.
+    new: u64,
+    /// The place of the location.
+    place: Place,
+    /// The packed form of the part after the step.
+    packed: PackedPart,
+    /// The next entry of the step, for another value.
+    next: u32,
+    /// The result.
+    pub(super) taken: Taken,
+    /// Whether the next entry in the table is the result with the next combination of choices.
+    pub(super) has_more: bool,
+    /// Whether the thread is inside a critical section after the step.
+    pub(super) is_critical: bool,
+    /// Whether the step is visible to a property.
+    pub(super) is_visible: bool,
+    /// Whether the step shows that the thread does not wait forever.
+    pub(super) leaves_wait: bool,
+}
+
+impl Entry {
+    /// Returns the entry of a step that leads to no successor.
+    pub(super) fn without_successor(taken: Taken, old: u64) -> Self {
+        Entry {
+            old,
+            new: old,
+            place: Place::NOTHING,
+            packed: PackedPart::default(),
+            next: NONE,
+            taken,
+            has_more: false,
+            is_critical: false,
+            is_visible: false,
+            leaves_wait: false,
+        }
+    }
+
+    /// Returns the entry of a step that changes a place from `old` to `new` and leads to a part.
+    pub(super) fn new(
+        place: Place,
+        (old, new): (u64, u64),
+        after: &Part,
+        is_visible: bool,
+    ) -> Self {
+        Entry {
+            new,
+            place,
+            packed: after.packed,
+            is_critical: after.facts.is_critical,
+            is_visible,
+            leaves_wait: !after.facts.may_wait || old != new,
+            ..Entry::without_successor(Taken::Yes, old)
+        }
+    }
+}
+
+/// The table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StepTable {
+    parts: Vec<Part>,
+    steps: Vec<PartStep>,
+    entries: Vec<Entry>,
+    /// The bytes of all parts, with padding at the end.
+    bytes: Vec<u8>,
+    /// An open-addressing table of the parts. The length is a power of two.
+    slots: Vec<Slot>,
+}
+
+/// Returns up to eight bytes from `start` as a number. Padding follows them.
+#[inline]
+fn word(bytes: &[u8], start: usize, len: usize) -> u64 {
+    const MASKS: [u64; 9] = [
+        0,
+        0xff,
+        0xffff,
+        (1 << 24) - 1,
+        (1 << 32) - 1,
+        (1 << 40) - 1,
+        (1 << 48) - 1,
+        (1 << 56) - 1,
+        !0,
+    ];
+    let eight = bytes[start..start + 8].first_chunk::<8>().expect("the slice has eight bytes");
+    u64::from_le_bytes(*eight) & MASKS[len.min(8)]
+}
+
+impl StepTable {
+    /// Empties the table if it is too large. Numbers of parts are then no longer valid.
+    #[inline]
+    pub(super) fn limit_size(&mut self) {
+        if self.parts.len() >= MAX_ENTRIES || self.entries.len() >= 4 * MAX_ENTRIES {
+            *self = StepTable::default();
+        }
+    }
+
+    /// Returns a number with which the search for a part begins.
+    #[inline]
+    fn hash(word: u64, key: u32) -> usize {
+        const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+        ((word ^ u64::from(key) << 32).wrapping_mul(FACTOR) >> 32) as usize
+    }
+
+    /// Returns the part of a thread with this packed form, if it is known. The packed form is at
+    /// `start` in `bytes`, and padding follows it.
+    #[inline]
+    pub(super) fn find(
+        &self,
+        t: ThreadId,
+        bytes: &[u8],
+        start: usize,
+        len: usize,
+    ) -> Option<PartId> {
+        let (word, key) = (word(bytes, start, len), Slot::key(t, len));
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut at = Self::hash(word, key);
+        loop {
+            let slot = self.slots.get(at & mask)?;
+            if slot.key == key && slot.word == word {
+                if len <= 8 || self.is_equal(slot.part, &bytes[start..start + len]) {
+                    return Some(slot.part);
+                }
+            } else if slot.key == 0 {
+                return None;
+            }
+            at += 1;
+        }
+    }
+
+    #[cold]
+    fn is_equal(&self, part: PartId, bytes: &[u8]) -> bool {
+        let start = self.part(part).packed.start as usize;
+        &self.bytes[start..start + bytes.len()] == bytes
+    }
+
+    /// Adds a part that is not in the table, with its packed form.
+    pub(super) fn insert(
+        &mut self,
+        t: ThreadId,
+        bytes: &[u8],
+        facts: Facts,
+        steps: impl IntoIterator<Item = PartStep>,
+    ) -> PartId {
+        let start = self.bytes.len().saturating_sub(PADDING);
+        self.bytes.truncate(start);
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(&[0; PADDING]);
+        let word = word(&self.bytes, start, bytes.len());
+        let packed = PackedPart { word, len: bytes.len() as u32, start: start as u32 };
+        let first_step = self.steps.len();
+        self.steps.extend(steps);
+        let steps = (self.steps.len() - first_step) as u32;
+        self.parts.push(Part { facts, steps, first_step: first_step as u32, packed });
+        if self.parts.len() * 2 > self.slots.len() {
+            let len = (self.slots.len() * 2).max(64);
+            let old = std::mem::replace(&mut self.slots, vec![Slot::default(); len]);
+            old.into_iter().filter(|slot| slot.key != 0).for_each(|slot| self.set_slot(slot));
+        }
+        let part = PartId(self.parts.len() as u32 - 1);
+        self.set_slot(Slot { word, key: Slot::key(t, bytes.len()), part });
+        part
+    }
+
+    fn set_slot(&mut self, slot: Slot) {
+        let mask = self.slots.len() - 1;
+        let mut at = Self::hash(slot.word, slot.key) & mask;
+        while self.slots[at].key != 0 {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = slot;
+    }
+
+    /// Returns a part.
+    #[inline]
+    pub(super) fn part(&self, part: PartId) -> &Part {
+        &self.parts[part.0 as usize]
+    }
+
+    /// Returns a step.
+    #[inline]
+    pub(super) fn step(&self, step: u32) -> &PartStep {
+        &self.steps[step as usize]
+    }
+
+    /// Stops tabulating a step.
+    pub(super) fn exclude_step(&mut self, step: u32) {
+        self.steps[step as usize].location = None;
+    }
+
+    /// Returns the number of the first entry of a step for a packed value of its location.
+    #[inline]
+    pub(super) fn first_entry(&self, step: &PartStep, old: u64) -> Option<u32> {
+        let mut at = step.first_entry;
+        loop {
+            let entry = self.entries.get(at as usize)?;
+            if entry.old == old {
+                return Some(at);
+            }
+            at = entry.next;
+        }
+    }
+
+    /// Returns the number of values of its location for which a step is tabulated.
+    pub(super) fn count_values(&self, step: &PartStep) -> usize {
+        let first = self.entries.get(step.first_entry as usize);
+        std::iter::successors(first, |entry| self.entries.get(entry.next as usize)).count()
+    }
+
+    /// Returns an entry.
+    #[inline]
+    pub(super) fn entry(&self, at: u32) -> &Entry {
+        &self.entries[at as usize]
+    }
+
+    /// Adds the results of a step for one value of its location, in the order of its choices.
+    /// Returns the number of the first entry.
+    pub(super) fn add_entries(&mut self, step: u32, entries: &[Entry]) -> u32 {
+        let first = self.entries.len() as u32;
+        for (number, entry) in (1..).zip(entries) {
+            self.entries.push(Entry { has_more: number < entries.len(), ..*entry });
+        }
+        let head = &mut self.steps[step as usize].first_entry;
+        self.entries[first as usize].next = std::mem::replace(head, first);
+        first
+    }
+
+    /// Writes a packed state that differs from `base` in the part from `from` to `to` and in the
+    /// location of the entry.
+    #[inline(always)]
+    pub(super) fn write_successor(
+        &self,
+        entry: &Entry,
+        base: &[u8],
+        (from, to): (usize, usize),
+        writer: &mut Writer,
+    ) {
+        let PackedPart { word, len, start } = entry.packed;
+        let (start, len) = (start as usize, len as usize);
+        writer.splice(base, (from, to), (word, len));
+        if len > 8 {
+            writer.overwrite(from, &self.bytes[start..start + len]);
+        }
+        if entry.old != entry.new {
+            writer.patch(entry.place, entry.new);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The ends of concatenated states: an offset of four bytes for each block of states, and a distance
+//! of two bytes for each state.
+//!
+//! Long states do not fit. When the first block with such states is complete, all offsets become
+//! numbers of four bytes. Rejected: lengths of one byte, whose sums take longer to compute than the
+//! other byte is worth.
+
+use crate::visited::grow;
+use std::ops::Range;
+
+/// The number of states in a block.
+const BLOCK: usize = 16;
+
+/// The ends of states.
+#[derive(Debug)]
+pub(crate) enum Ends {
+    /// For each block, the end of the state before it. For each state, the distance from there.
+    Short(Vec<u32>, Vec<u16>),
+    /// For each state, its end.
+    Long(Vec<u32>),
+}
+
+impl Default for Ends {
+    fn default() -> Self {
+        Ends::Short(Vec::new(), Vec::new())
+    }
+}
+
+impl Ends {
+    /// Returns where a state begins and ends.
+    #[inline]
+    pub(crate) fn range(&self, index: usize) -> Range<usize> {
+        match self {
+            Ends::Short(blocks, ends) => {
+                let block = blocks[index / BLOCK] as usize;
+                let is_first = index.is_multiple_of(BLOCK);
+                let start = if is_first { block } else { block + ends[index - 1] as usize };
+                start..block + ends[index] as usize
+            }
+            Ends::Long(ends) => {
+                let start = if index == 0 { 0 } else { ends[index - 1] as usize };
+                start..ends[index] as usize
+            }
+        }
+    }
+
+    /// Appends the end of a state, below 2^32.
+    #[inline]
+    pub(crate) fn push(&mut self, end: usize) {
+        match self {
+            Ends::Short(blocks, ends) => {
+                if ends.len().is_multiple_of(BLOCK) {
+                    let last = ends.last().zip(blocks.last());
+                    let start = last.map_or(0, |(end, block)| u32::from(*end) + *block);
+                    grow(blocks, 1);
+                    blocks.push(start);
+                }
+                let block = blocks[ends.len() / BLOCK] as usize;
+                let Ok(distance) = u16::try_from(end - block) else { return self.push_long(end) };
+                grow(ends, 1);
+                ends.push(distance);
+            }
+            Ends::Long(ends) => {
+                grow(ends, 1);
+                ends.push(end as u32);
+            }
+        }
+    }
+
+    #[cold]
+    fn push_long(&mut self, end: usize) {
+        let len = match self {
+            Ends::Short(_, ends) => ends.len(),
+            Ends::Long(ends) => ends.len(),
+        };
+        let ends = (0..len).map(|index| self.range(index).end).chain([end]).map(|end| end as u32);
+        *self = Ends::Long(ends.collect());
+    }
+
+    /// Returns the number of allocated bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Ends::Short(blocks, ends) => (blocks.capacity() * 4 + ends.capacity() * 2) as u64,
+            Ends::Long(ends) => (ends.capacity() * 4) as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_of_short_and_long_states_are_kept() {
+        for long in [0, 100_000] {
+            let mut ends = Ends::default();
+            let mut expected = Vec::new();
+            let mut end = 0;
+            for index in 0..1_000 {
+                end += if index == 700 { long } else { index % 50 };
+                ends.push(end);
+                expected.push(end);
+            }
+            assert_eq!(matches!(ends, Ends::Long(_)), long > 0);
+            assert_eq!((0..1_000).map(|index| ends.range(index).end).collect::<Vec<_>>(), expected);
+            assert!((1..1_000).all(|index| ends.range(index).start == expected[index - 1]));
+            assert_eq!(ends.range(0).start, 0);
+        }
+    }
+}
