@@ -9,7 +9,7 @@
 //!
 //! A location can be hidden only if its accesses cannot fault, if its values are few, if it has no
 //! updates and no exclusive accesses, and if no property mentions it. These conditions hold for
-//! whole [groups](groups) of locations: those that one statement may access, and the elements of an
+//! whole [groups] of locations: those that one statement may access, and the elements of an
 //! array.
 //!
 //! What an invariant or a client operation observes depends on the moment of an access, and progress
@@ -18,7 +18,7 @@
 
 use fencepost_ir::range::{self, Range, Ranges};
 use fencepost_ir::{
-    Condition, Expr, Loc, Observable, Op, Pc, Problem, Program, Reg, ThreadId, flow,
+    Condition, Expr, Loc, MemoryOp, Observable, Op, Pc, Problem, Program, Reg, ThreadId, flow,
 };
 
 /// The largest number of values of a hidden location.
@@ -70,7 +70,7 @@ pub fn groups(problem: &Problem) -> Vec<Vec<Loc>> {
     groups.into_iter().map(|(_, group)| group).filter(all_can).collect()
 }
 
-/// Returns the problem with some [groups](groups) of locations hidden.
+/// Returns the problem with some [groups] of locations hidden.
 pub fn hide(problem: &Problem, hidden: &[&[Loc]]) -> Problem {
     let ranges = range::ranges_with_guesses(&problem.program);
     let mut result = problem.clone();
@@ -81,13 +81,13 @@ pub fn hide(problem: &Problem, hidden: &[&[Loc]]) -> Problem {
                 all.any(|other| other == loc)
             });
             if is_hidden {
-                stmt.op = match stmt.op {
-                    Op::Load { reg, .. } => {
-                        let (lo, hi) = values_of(&ranges, footprint);
-                        Op::Choose { reg, lo, hi }
+                let (lo, hi) = values_of(&ranges, footprint);
+                stmt.op = match stmt.op.memory() {
+                    Some(MemoryOp::Load { reg, .. }) => Op::Choose { reg, lo, hi },
+                    Some(MemoryOp::Store { .. } | MemoryOp::Drain(_)) => Op::Skip,
+                    Some(MemoryOp::Update { .. } | MemoryOp::Fence(_)) | None => {
+                        unreachable!("only loads, stores and drains can be hidden")
                     }
-                    // A store, or a drain.
-                    _ => Op::Skip,
                 };
             }
         }
@@ -128,16 +128,16 @@ fn can_hide_access(
     };
     let limits_of = |loc: &Loc| program.limits(&program.location(*loc).ty);
     is_safe
-        && match &stmt.op {
-            Op::Load { reg, .. } => {
+        && match stmt.op.memory() {
+            Some(MemoryOp::Load { reg, .. }) => {
                 let (lo, hi) = values_of(ranges, footprint);
                 let register = &program.thread(t).registers[reg.index()];
                 hi.abs_diff(lo) < MAX_VALUES && fits((lo, hi), program.limits(&register.ty))
             }
-            Op::Store { value, .. } => simple_range(value, registers)
+            Some(MemoryOp::Store { value, .. }) => simple_range(value, registers)
                 .is_some_and(|stored| footprint.iter().all(|loc| fits(stored, limits_of(loc)))),
-            Op::Drain(_) => true,
-            _ => false,
+            Some(MemoryOp::Drain(_)) => true,
+            Some(MemoryOp::Update { .. } | MemoryOp::Fence(_)) | None => false,
         }
 }
 
