@@ -27,8 +27,7 @@ const CAMPAIGN: &[&str] = &[
 
 /// The programs and models that are not checked, because they take long. The first one is checked under
 /// TSO.
-const UNCHECKED: &[&str] =
-    &["burns4-fenced pso", "dijkstra4-fenced pso", "dijkstra4-fenced tso"];
+const UNCHECKED: &[&str] = &["burns4-fenced pso", "dijkstra4-fenced pso", "dijkstra4-fenced tso"];
 
 /// A program of a family with a model.
 #[derive(Clone, Copy)]

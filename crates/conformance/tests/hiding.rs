@@ -78,7 +78,9 @@ fn a_violated_program_is_not_verified_without_some_locations() {
     let mut compared = 0;
     let limits = Limits { states: 20_000, ..Limits::default() };
     let settings = Settings { limits, shortest: false, ..settings(1) };
-    for (name, source) in corpus::sources("mutex") {
+    // The programs of the second folder have hangs.
+    let programs = ["mutex", "waiting"].into_iter().flat_map(corpus::sources);
+    for (name, source) in programs {
         let problem = fencepost_testkit::problem(&source);
         let groups = groups(&problem);
         for model in ["tso", "pso", "arm"].map(model) {
@@ -115,4 +117,19 @@ fn a_thread_that_waits_at_a_load_keeps_its_location() {
     assert_eq!(groups(&fencepost_testkit::problem(waits)), [[Loc(1)]]);
     let may_hang = format!("{waits} property may_hang;");
     assert_eq!(groups(&fencepost_testkit::problem(&may_hang)).len(), 2);
+}
+
+#[test]
+fn a_deadlock_at_an_assumption_keeps_its_location() {
+    let blocks = "shared bool x; shared bool y;
+         thread p { y = true; r = x; assume(r); }
+         thread q { r = y; x = r; }
+         property deadlock_free;";
+    assert_eq!(groups(&fencepost_testkit::problem(blocks)), [[Loc(1)]]);
+}
+
+#[test]
+fn conditions_on_final_states_hide_nothing() {
+    let ends = "shared bool x; thread p { x = true; } thread q { r = x; } final forall !q.r;";
+    assert_eq!(groups(&fencepost_testkit::problem(ends)), Vec::<Vec<Loc>>::new());
 }

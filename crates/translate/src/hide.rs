@@ -8,25 +8,26 @@
 //! counterpart without them.
 //!
 //! A location can be hidden only if its accesses cannot fault, if its values are few, if it has no
-//! updates and no exclusive accesses, and if no property mentions it. These conditions hold for
-//! whole [groups] of locations: those that one statement may access, and the elements of an
-//! array.
+//! updates and no exclusive accesses. These conditions hold for whole [groups] of locations: those
+//! that one statement may access, and the elements of an array.
 //!
 //! What an invariant or a client operation observes depends on the moment of an access, and progress
-//! depends on what a thread can choose. Such properties are not supported. A hang is preserved if no
-//! thread waits at a load of a hidden location.
+//! depends on what a thread can choose. A condition on final states could be checked on runs that
+//! only the result has. Such properties are not supported. A hang is preserved if no thread waits at
+//! a load of a hidden location.
 
 use fencepost_ir::range::{self, Range, Ranges};
-use fencepost_ir::{
-    Condition, Expr, Loc, MemoryOp, Observable, Op, Pc, Problem, Program, Reg, ThreadId, flow,
-};
+use fencepost_ir::{Expr, Loc, MemoryOp, Op, Pc, Problem, Program, Reg, ThreadId, flow};
 
 /// The largest number of values of a hidden location.
 const MAX_VALUES: u64 = 8;
 
 /// Returns the groups of locations that can be hidden, in the order of their first locations.
 pub fn groups(problem: &Problem) -> Vec<Vec<Loc>> {
-    if !problem.ignores_intermediate_states() || !problem.sometimes.is_empty() {
+    let is_supported = problem.ignores_intermediate_states()
+        && !problem.has_final_properties()
+        && problem.sometimes.is_empty();
+    if !is_supported {
         return Vec::new();
     }
     let program = &problem.program;
@@ -55,9 +56,6 @@ pub fn groups(problem: &Problem) -> Vec<Vec<Loc>> {
                 join(&mut first, footprint[0].index(), loc.index());
             }
         }
-    }
-    for loc in mentioned(problem) {
-        can_be_hidden[loc.index()] = false;
     }
     let mut groups: Vec<(usize, Vec<Loc>)> = Vec::new();
     for at in (0..first.len()).filter(|at| is_accessed[*at]) {
@@ -148,18 +146,4 @@ fn simple_range(expr: &Expr<Reg>, registers: &[Range]) -> Option<Range> {
         Expr::Var(reg) => Some(registers[reg.index()]),
         Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => None,
     }
-}
-
-/// Returns the locations that conditions on final states mention.
-fn mentioned(problem: &Problem) -> Vec<Loc> {
-    let mut locations: Vec<Loc> = Vec::new();
-    let mut add = |condition: &Condition| {
-        condition.expr.for_each_var(&mut |what| {
-            if let Observable::Loc(loc) = what {
-                locations.push(*loc);
-            }
-        });
-    };
-    problem.finals().for_each(|(_, condition)| add(condition));
-    locations
 }
