@@ -345,7 +345,7 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
             format!("{by} for buffers of any length, {states}")
         }
         Decider::Hiding(locations) => {
-            format!("proof without {}, {states}", counted((*locations).into(), "location"))
+            format!("a proof without {}, {states}", counted((*locations).into(), "location"))
         }
         by @ (Decider::Stateless
         | Decider::Translation
