@@ -11,10 +11,12 @@
 //!
 //! The arms take turns in *rounds*. The limit on states grows from round to round, so the answer
 //! depends on the program alone and not on which arm is faster. The short first round has only the
-//! exact arm and the proof arm, one after the other. Each later round starts with the robustness
-//! arm and with proofs without some locations ([`crate::hiding`]). If they do not conclude, the other arms run in parallel. If both conclude, their verdicts
-//! must agree, and the exact answer is returned. If the control flow bounds the store buffers, the
-//! exact arm can decide the program, and the proof arm joins only in late rounds.
+//! exact arm and the proof arm, one after the other. Each later round starts with a search for
+//! violations of few threads ([`crate::few_threads`]), the robustness arm, and proofs without some
+//! locations ([`crate::hiding`]). If they do not conclude, the other arms run in parallel. If both
+//! conclude, their verdicts must agree, and the exact answer is returned. If the control flow bounds
+//! the store buffers, the exact arm can decide the program, and the proof arm joins only in late
+//! rounds.
 //!
 //! Under a model with windows instead of store buffers, the exact search and two proofs
 //! ([`crate::hiding`], [`crate::forgetting`]) take turns with growing bounds.
@@ -27,6 +29,7 @@ use crate::concretise::SpuriousRun;
 use crate::engine::{Answer, Budget, Engine, Settings, Task};
 use crate::evidence::Evidence;
 use crate::explicit::{self, Explicit};
+use crate::few_threads::OpenSets;
 use crate::forgetting;
 use crate::hiding;
 use crate::verdict::{Inconclusive, InconclusiveReason, Verdict};
@@ -95,13 +98,17 @@ impl Engine for Auto {
     }
 
     /// The other arms prove.
-    fn find_violation(
+    fn find_violations(
         &self,
         task: Task<'_>,
         settings: Settings,
         budget: Budget<'_>,
-    ) -> Option<Evidence> {
-        Explicit.find_violation(task, settings, budget)
+    ) -> Answer {
+        Explicit.run(task, settings, budget)
+    }
+
+    fn searches_few_threads(&self) -> bool {
+        true
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
@@ -167,6 +174,7 @@ impl Portfolio<'_> {
         let max_bound = explicit::max_bound(self.task, self.settings);
         let sufficient_bound = explicit::sufficient_bound(self.task, max_bound);
         let mut refinement = Refinement::default();
+        let mut few_threads = OpenSets::of(&self.task.problem.program);
         let mut allowance = FIRST_STATES;
         let mut bound = sufficient_bound.unwrap_or(FIRST_BOUND);
         let mut exact_answer: Option<Answer> = None;
@@ -235,6 +243,12 @@ impl Portfolio<'_> {
             }
             allowance = allowance.saturating_mul(STATES_FACTOR);
             bound = bound.saturating_mul(2);
+            let states = allowance.min(self.settings.limits.states);
+            let within = Settings { max_buffer: Some(bound.min(max_bound)), ..self.settings };
+            let violated = few_threads.search(self.task, within, self.budget, states);
+            if let Some(violated) = violated {
+                return violated;
+            }
         }
         let mut answer = exact_answer.expect("at least one round was run");
         if answer.verdict.inconclusive().is_some() {

@@ -12,7 +12,6 @@
 //! Rejected: a search that reports both at once. Every engine would need a second kind of finding.
 
 use crate::engine::{Answer, Budget, Engine, Settings, Task, refuse_exclusive_pairs};
-use crate::evidence::Evidence;
 use crate::robust::RobustDefinition;
 use crate::verdict::{Bound, InconclusiveReason, Verdict};
 use fencepost_ir::{Expr, Op, Problem, Property, Violation};
@@ -60,13 +59,17 @@ impl Engine for Bounded {
     }
 
     /// The bounds restrict only proofs.
-    fn find_violation(
+    fn find_violations(
         &self,
         task: Task<'_>,
         settings: Settings,
         budget: Budget<'_>,
-    ) -> Option<Evidence> {
-        self.0.find_violation(task, settings, budget)
+    ) -> Answer {
+        self.0.find_violations(task, settings, budget)
+    }
+
+    fn searches_few_threads(&self) -> bool {
+        self.0.searches_few_threads()
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {

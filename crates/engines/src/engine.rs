@@ -195,14 +195,21 @@ pub trait Engine: Sync {
     /// Checks the properties of a task.
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer;
 
-    /// Looks for a violation, without an attempt to prove that there is none.
-    fn find_violation(
+    /// Checks the properties of a task as [`run`](Engine::run) does, but without effort that serves
+    /// only proofs.
+    fn find_violations(
         &self,
         task: Task<'_>,
         settings: Settings,
         budget: Budget<'_>,
-    ) -> Option<Evidence> {
-        self.run(task, settings, budget).verdict.into_evidence()
+    ) -> Answer {
+        self.run(task, settings, budget)
+    }
+
+    /// Returns whether violations in which [few threads](crate::few_threads) take steps may be
+    /// looked for before the engine runs.
+    fn searches_few_threads(&self) -> bool {
+        false
     }
 
     /// Returns the definition of robustness that a verdict refers to. None if the engine decides

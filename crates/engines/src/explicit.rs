@@ -47,6 +47,10 @@ impl Engine for Explicit {
         grow(task, settings, budget, Some(VIOLATION), &|_, _| None)
     }
 
+    fn searches_few_threads(&self) -> bool {
+        true
+    }
+
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         grow(task, settings, budget, None, &|_, _| None)
     }

@@ -5,6 +5,7 @@
 //! - [`explicit`]: exhaustive search over packed states.
 //! - [`dive`]: depth-first search for a run that decides a condition on final states.
 //! - [`abstraction`]: proofs for store buffers of any length.
+//! - [`few_threads`]: violations in which few threads take steps.
 //! - `forgetting`: proofs for windows of any length.
 //! - `hiding`: proofs without the accesses to some locations.
 //! - [`automata`]: exact search for store buffers of any length.
@@ -39,6 +40,7 @@ pub mod dive;
 pub mod engine;
 pub mod evidence;
 pub mod explicit;
+pub mod few_threads;
 mod forgetting;
 pub mod growing_variable;
 pub mod happens_before;

@@ -14,7 +14,7 @@
 use crate::fixpoint::{
     Avoidance, MAX_CONSTRAINTS, NoFormula, compute_abstract_avoidance, compute_avoidance, conjoin,
 };
-use crate::lazy::{CheckOutcome, EarlyAnswer, InferenceState, Query};
+use crate::lazy::{CheckOutcome, EarlyAnswer, Effort, InferenceState, Query};
 use crate::place_for_constraints::{NoPlacement, place_for_constraints};
 use crate::repair::{Constraints, GaveUp, Inference, Repair, Unrepairable};
 use crate::set::Set;
@@ -87,7 +87,7 @@ impl InferenceState<'_> {
             };
             self.answer_without_placement(format!("the allowed fences cannot enforce {what}"))
         })?;
-        let unverified = match self.check_placement(&placed.placements[0])? {
+        let unverified = match self.check_placement(&placed.placements[0], Effort::Proof)? {
             CheckOutcome::Clean(unverified) => unverified,
             CheckOutcome::Violated => {
                 let reason = match avoidance.bound {
@@ -147,7 +147,7 @@ impl InferenceState<'_> {
     fn answer_without_placement(&mut self, reason: String) -> Box<Inference> {
         let count = self.query.candidates.len();
         let all_candidates = self.query.candidates.placement(&Set::of(count, 0..count));
-        match self.check_placement(&all_candidates) {
+        match self.check_placement(&all_candidates, Effort::Proof) {
             Err(early) => early,
             Ok(CheckOutcome::Violated) => {
                 let learned = self.rounds.pop().and_then(|mut round| round.learned_clauses.pop());

@@ -8,7 +8,9 @@
 //!
 //! - *Disjoint clauses first.* Before the first round, each check places all members of the clauses
 //!   learned so far. Clauses of different checks are then disjoint, which raises the lower bound
-//!   quickly.
+//!   quickly. These checks only look for violations. A proof would be about more fences than needed.
+//! - *Few threads first.* Most violations need two or three threads ([`few_threads`]). A placement is
+//!   first checked for these violations. The whole program is searched when there are none.
 //! - *Clauses are minimised.* If many candidates block a violation, inference looks for a violation
 //!   that fewer candidates block.
 //! - *Batches.* One search yields several violations, and several problems are checked in parallel,
@@ -25,8 +27,9 @@ use crate::repair::{
 use crate::set::Set;
 use fencepost_engines::{
     Answer, Budget, Decider, Engine, Evidence, Inconclusive, Settings, Statistics, Task, Verdict,
+    few_threads,
 };
-use fencepost_ir::{Placement, Problem, grace_period, placement};
+use fencepost_ir::{Placement, Problem, ThreadId, grace_period, placement};
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
 use fencepost_search::Limits;
@@ -44,6 +47,11 @@ const MAX_ALTERNATIVES: usize = 16;
 const MAX_LISTED: usize = 256;
 /// The state limit of a search that minimises a clause.
 const MINIMISATION_STATES: u64 = 50_000;
+
+/// The state limit of a search for violations in which few threads take steps, and its largest bound
+/// on pending accesses.
+const FEW_THREADS_STATES: u64 = 500_000;
+const FEW_THREADS_BOUND: u32 = 4;
 
 /// The state limit of the search under sequential consistency.
 const SC_STATES: u64 = 200_000;
@@ -85,12 +93,34 @@ fn unsupported(problems: &[Problem]) -> Option<&'static str> {
     None
 }
 
+/// A set of few threads of a problem.
+#[derive(Clone, Debug)]
+struct FewThreads {
+    problem: usize,
+    running: Vec<ThreadId>,
+    /// The placements with which a search found no violation.
+    clean: Vec<Placement>,
+}
+
+/// Returns the sets of few threads of all problems, those of two threads first.
+fn sets_of_few_threads(problems: &[Problem]) -> Vec<FewThreads> {
+    let of = |(problem, of): (usize, &Problem)| {
+        let sets = few_threads::sets(&of.program).into_iter();
+        sets.map(move |running| FewThreads { problem, running, clean: Vec::new() })
+    };
+    let mut all: Vec<FewThreads> = problems.iter().enumerate().flat_map(of).collect();
+    all.sort_by_key(|set| set.running.len());
+    all
+}
+
 /// The state of an inference.
 pub(crate) struct InferenceState<'a> {
     pub(crate) query: Query<'a>,
     pub(crate) problems: &'a [Problem],
     pub(crate) budget: Budget<'a>,
     clauses: Clauses,
+    /// The sets of few threads, in the order of checking: the most recently violated first.
+    few_threads: Vec<FewThreads>,
     /// The problems in the order of checking: the most recently violated first.
     order: Vec<usize>,
     /// By problem: the placements that are verified.
@@ -105,6 +135,15 @@ pub(crate) struct InferenceState<'a> {
 
 /// A result, or the final answer of the inference.
 pub(crate) type EarlyAnswer<T> = Result<T, Box<Inference>>;
+
+/// What a check of a placement is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effort {
+    /// To find violations quickly.
+    Violations,
+    /// To verify the placement.
+    Proof,
+}
 
 /// The outcome of checking a placement.
 pub(crate) enum CheckOutcome {
@@ -133,11 +172,17 @@ impl InferenceState<'_> {
         // Fences do not make more states reachable, so `final exists` properties are checked at the
         // end.
         let problems: Vec<Problem> = query.problems.iter().map(Problem::safety).collect();
+        let few_threads = if query.engine.searches_few_threads() {
+            sets_of_few_threads(&problems)
+        } else {
+            Vec::new()
+        };
         let mut state = InferenceState {
             query,
             problems: &problems,
             budget,
             clauses: Clauses::new(query.candidates.len()),
+            few_threads,
             order: (0..problems.len()).collect(),
             verified: vec![Vec::new(); problems.len()],
             statistics: vec![Statistics::default(); problems.len()],
@@ -154,7 +199,7 @@ impl InferenceState<'_> {
         loop {
             let best = self.cheapest_hitting_set()?;
             let placement = self.query.candidates.placement(&best);
-            let unverified = match self.check_placement(&placement)? {
+            let unverified = match self.check_placement(&placement, Effort::Proof)? {
                 CheckOutcome::Violated => continue,
                 CheckOutcome::Clean(unverified) => unverified,
             };
@@ -184,7 +229,7 @@ impl InferenceState<'_> {
         let settings = Settings { shortest: true, traces: 1, limits, ..self.query.settings };
         let all: Vec<usize> = (0..self.problems.len()).collect();
         for batch in all.chunks(BATCH_SIZE) {
-            let answers = self.run_batch(batch, settings, &|problem| Task {
+            let answers = self.run_batch(batch, settings, Effort::Proof, &|problem| Task {
                 problem: &self.problems[problem],
                 model: &sc,
             });
@@ -223,7 +268,7 @@ impl InferenceState<'_> {
         let mut used = Set::empty(self.query.candidates.len());
         loop {
             let placement = self.query.candidates.placement(&used);
-            match self.check_placement(&placement)? {
+            match self.check_placement(&placement, Effort::Violations)? {
                 CheckOutcome::Clean(_) => return Ok(()),
                 CheckOutcome::Violated => {}
             }
@@ -248,8 +293,21 @@ impl InferenceState<'_> {
 
     /// Checks all problems with a placement, until a batch has a violation. Skips problems that are
     /// verified with a subset of the placement.
-    pub(crate) fn check_placement(&mut self, placement: &Placement) -> EarlyAnswer<CheckOutcome> {
-        let settings = Settings { shortest: false, traces: MAX_TRACES, ..self.query.settings };
+    pub(crate) fn check_placement(
+        &mut self,
+        placement: &Placement,
+        effort: Effort,
+    ) -> EarlyAnswer<CheckOutcome> {
+        if self.few_threads_violate(placement)? {
+            return Ok(CheckOutcome::Violated);
+        }
+        let mut settings = Settings { shortest: false, traces: MAX_TRACES, ..self.query.settings };
+        match effort {
+            Effort::Proof => {}
+            Effort::Violations => {
+                settings.limits.states = settings.limits.states.min(MINIMISATION_STATES);
+            }
+        }
         let is_verified =
             |problem: &usize| self.verified[*problem].iter().any(|p| p.is_within(placement));
         let unchecked: Vec<usize> =
@@ -264,7 +322,7 @@ impl InferenceState<'_> {
                 batch.iter().position(|p| *p == problem).expect("the problem is in the batch")
             };
             let model = self.query.model;
-            let answers = self.run_batch(batch, settings, &|problem| Task {
+            let answers = self.run_batch(batch, settings, effort, &|problem| Task {
                 problem: &fenced[position(problem)],
                 model,
             });
@@ -302,6 +360,49 @@ impl InferenceState<'_> {
         }
         undecided.sort_by_key(|(problem, _)| *problem);
         Ok(CheckOutcome::Clean(undecided))
+    }
+
+    /// Looks for violations in which few threads take steps, and learns their clauses.
+    fn few_threads_violate(&mut self, placement: &Placement) -> EarlyAnswer<bool> {
+        for at in 0..self.few_threads.len() {
+            let FewThreads { problem, running, clean } = &self.few_threads[at];
+            if clean.iter().any(|fewer| fewer.is_within(placement)) {
+                continue;
+            }
+            let (problem, running) = (*problem, running.clone());
+            let fenced = self.fenced_problem(problem, placement);
+            let violated = self.search_few_threads(&fenced, &running, MAX_TRACES, false);
+            let Some(Answer { verdict, others, .. }) = violated else {
+                self.few_threads[at].clean.push(placement.clone());
+                continue;
+            };
+            let mut learned_clauses = Vec::new();
+            for evidence in verdict.into_evidence().into_iter().chain(others) {
+                learned_clauses
+                    .extend(self.add_learned_clause(problem, &fenced, placement, evidence)?);
+            }
+            self.rounds.push(Round { placement: placement.clone(), learned_clauses });
+            self.few_threads[..=at].rotate_right(1);
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Looks for violations in which only these threads take steps.
+    fn search_few_threads(
+        &self,
+        fenced: &Problem,
+        running: &[ThreadId],
+        traces: usize,
+        shortest: bool,
+    ) -> Option<Answer> {
+        let states = self.query.settings.limits.states.min(FEW_THREADS_STATES);
+        let limits = Limits { states, ..self.query.settings.limits };
+        let max_buffer = self.query.settings.max_buffer.unwrap_or(FEW_THREADS_BOUND);
+        let max_buffer = Some(max_buffer.min(FEW_THREADS_BOUND));
+        let settings = Settings { shortest, traces, limits, max_buffer, ..self.query.settings };
+        let task = Task { problem: fenced, model: self.query.model };
+        few_threads::search(task, running, settings, self.budget).violated.map(|answer| *answer)
     }
 
     /// Learns and minimises the clause of a violation, and adds it to the clauses. Returns None if
@@ -353,13 +454,15 @@ impl InferenceState<'_> {
 
     /// Minimises a clause. For each member, checks the problem with that member and all candidates
     /// outside the clause. If the problem is violated, the new violation has a smaller clause,
-    /// without that member. These checks are fast, because so many fences leave few behaviours.
+    /// without that member. These checks are fast, because so many fences leave few behaviours. If
+    /// few threads take steps in the violation, only their runs are searched.
     fn minimise_clause(&self, learned: &mut LearnedClause) -> EarlyAnswer<()> {
         let settings = Settings { shortest: false, traces: 1, ..self.query.settings };
         let states = settings.limits.states.min(MINIMISATION_STATES);
         let limits = Limits { states, ..settings.limits };
         let settings = Settings { limits, ..settings };
         let candidates = self.query.candidates;
+        let running = self.few_running(learned);
         let mut next = 0;
         loop {
             let tried = learned.clause.iter().find(|position| *position >= next);
@@ -370,12 +473,28 @@ impl InferenceState<'_> {
             chosen.insert(tried);
             let placement = candidates.placement(&chosen);
             let fenced = self.fenced_problem(learned.problem, &placement);
-            let task = Task { problem: &fenced, model: self.query.model };
-            let found = self.query.engine.find_violation(task, settings, self.budget);
-            if let Some(evidence) = found {
+            let found = match &running {
+                Some(running) => self.search_few_threads(&fenced, running, 1, false),
+                None => {
+                    let task = Task { problem: &fenced, model: self.query.model };
+                    Some(self.query.engine.find_violations(task, settings, self.budget))
+                }
+            };
+            if let Some(evidence) = found.and_then(|answer| answer.verdict.into_evidence()) {
                 *learned = self.learn_clause(learned.problem, &fenced, placement, evidence)?;
             }
         }
+    }
+
+    /// Returns the threads that take steps in the run of a clause, if they are a set of few threads.
+    fn few_running(&self, learned: &LearnedClause) -> Option<Vec<ThreadId>> {
+        let run = learned.evidence.run()?;
+        let is_within = |set: &&FewThreads| {
+            set.problem == learned.problem
+                && run.trace.steps.iter().all(|step| set.running.contains(&step.thread))
+        };
+        let smallest = self.few_threads.iter().filter(is_within).min_by_key(|s| s.running.len());
+        smallest.map(|set| set.running.clone())
     }
 
     /// Checks the other placements of the same cost as a clean one: all of them, or until one is
@@ -409,7 +528,7 @@ impl InferenceState<'_> {
             let unverified = if set == best {
                 unverified.clone()
             } else {
-                match self.check_placement(&placement)? {
+                match self.check_placement(&placement, Effort::Proof)? {
                     CheckOutcome::Violated => return Ok(None),
                     CheckOutcome::Clean(unverified) => unverified,
                 }
@@ -457,13 +576,22 @@ impl InferenceState<'_> {
         }
     }
 
-    /// Finds, for each barrier, a shortest violation that occurs without the barrier.
+    /// Finds, for each barrier, a violation that occurs without the barrier: a shortest one, or one
+    /// in which few threads take steps.
     fn find_needs(&self, placement: &Placement) -> Vec<Need> {
         let settings = Settings { shortest: true, traces: 1, ..self.query.settings };
         let need_for = |atom| {
             let mut fewer = placement.clone();
             fewer.atoms.remove(&atom);
             let mut redundant = true;
+            for FewThreads { problem, running, .. } in &self.few_threads {
+                let fenced = self.fenced_problem(*problem, &fewer);
+                if let Some(answer) = self.search_few_threads(&fenced, running, 1, true) {
+                    let evidence = answer.verdict.into_evidence();
+                    let violation = evidence.map(|evidence| (*problem, evidence));
+                    return Need { atom, violation, redundant: false };
+                }
+            }
             for problem in &self.order {
                 let fenced = self.fenced_problem(*problem, &fewer);
                 let task = Task { problem: &fenced, model: self.query.model };
@@ -488,10 +616,15 @@ impl InferenceState<'_> {
         &self,
         problems: &[usize],
         settings: Settings,
+        effort: Effort,
         task: &(dyn Fn(usize) -> Task<'t> + Sync),
     ) -> Vec<Answer> {
         let run = |problem: usize, settings: Settings| {
-            let answer = self.query.engine.run(task(problem), settings, self.budget);
+            let (engine, task) = (self.query.engine, task(problem));
+            let answer = match effort {
+                Effort::Violations => engine.find_violations(task, settings, self.budget),
+                Effort::Proof => engine.run(task, settings, self.budget),
+            };
             self.budget.progress.done.fetch_add(1, Ordering::Relaxed);
             answer
         };

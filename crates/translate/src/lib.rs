@@ -7,7 +7,8 @@
 //!   context switches, without buffers \[Zac\]. [`buffers`] makes bounded store buffers explicit.
 //!   Every SC run of the result is a run of the original under its model. [`Translation`] records
 //!   the correspondence. [`values`] abstracts the values of locations, for any model with loads in
-//!   order. [`hide`] leaves out the accesses to some locations, for every model.
+//!   order. [`hide`] leaves out the accesses to some locations, and [`pause`] the steps of some
+//!   threads, for every model.
 //! - *Export* maps a program to text. [`export`] writes a program for execution under SC as `.fp`,
 //!   as Promela for SPIN, or as C. A straight-line program can also be written as an x86 litmus
 //!   test.
@@ -25,6 +26,7 @@ mod groups;
 pub mod hide;
 pub mod loop_bounds;
 mod narrow;
+pub mod pause;
 mod unsupported;
 pub mod values;
 

@@ -1,0 +1,122 @@
+//! Violations in which few threads take steps.
+//!
+//! Direction: under-approximation ([`fencepost_translate::pause`]). Most violations need two or three
+//! threads, and a search in which the other threads never start is small. Callers search the sets of
+//! two threads first, then those of three. A violation is replayed in the whole program. If there is
+//! none, this says nothing.
+//!
+//! How far a step of a window goes may depend on the accesses of other threads. A run that the whole
+//! program does not repeat is dropped.
+
+use crate::engine::{Answer, Budget, Engine, Settings, Task};
+use crate::evidence::Evidence;
+use crate::explicit::{Explicit, find_shorter};
+use crate::verdict::{Findings, judge};
+use fencepost_ir::{Program, ThreadId, grace_period};
+use fencepost_search::Limits;
+use fencepost_translate::pause::with_running;
+
+/// The largest number of threads that take steps.
+const MAX_RUNNING: usize = 3;
+
+/// Returns the sets of few threads of a program, small ones first. There are none if the program has
+/// no more than two threads.
+pub fn sets(program: &Program) -> Vec<Vec<ThreadId>> {
+    // A grace period depends on all threads.
+    if grace_period::occurs(program) {
+        return Vec::new();
+    }
+    let last = program.last_thread();
+    let threads: Vec<ThreadId> = program.thread_ids().filter(|t| Some(*t) != last).collect();
+    let sizes = 2..=MAX_RUNNING.min(threads.len().saturating_sub(1));
+    sizes.flat_map(|size| subsets(&threads, size)).collect()
+}
+
+/// Returns the subsets of this size, in order.
+fn subsets(threads: &[ThreadId], size: usize) -> Vec<Vec<ThreadId>> {
+    if size == 0 {
+        return vec![Vec::new()];
+    }
+    let with_first = |at: usize| {
+        let rest = subsets(&threads[at + 1..], size - 1);
+        rest.into_iter().map(move |rest| [vec![threads[at]], rest].concat())
+    };
+    (0..threads.len()).flat_map(with_first).collect()
+}
+
+/// The result of a search.
+#[derive(Clone, Debug)]
+pub struct Searched {
+    /// The answer with the violations of the whole program, if there are any.
+    pub violated: Option<Box<Answer>>,
+    /// Whether a search with more states can find more.
+    pub is_cut: bool,
+    /// The states of the search.
+    pub states: u64,
+}
+
+/// Looks for violations in which only these threads take steps. If the settings ask for a shortest
+/// run, a short search looks for a shorter run of all threads.
+pub fn search(
+    task: Task<'_>,
+    running: &[ThreadId],
+    settings: Settings,
+    budget: Budget<'_>,
+) -> Searched {
+    let problem = with_running(task.problem, running);
+    let answer = Explicit.run(Task { problem: &problem, ..task }, settings, budget);
+    let states = answer.statistics.states;
+    let is_cut = answer.verdict.inconclusive().is_some();
+    let found = answer.verdict.evidence().into_iter().chain(&answer.others);
+    let mut repeated = found.filter_map(|evidence| {
+        let run = task.model.replay(task.problem, settings.reductions, evidence.trace()?).ok()?;
+        Evidence::from_run(run)
+    });
+    let violated = repeated.next().map(|first| {
+        let others = repeated.collect();
+        let trace = first.trace().filter(|_| settings.shortest);
+        let shorter = trace.and_then(|trace| find_shorter(task, settings, budget, trace, 0));
+        let first = shorter.unwrap_or(first);
+        Box::new(Answer { verdict: judge(Findings::violation(first)), others, ..answer.clone() })
+    });
+    Searched { violated, is_cut, states }
+}
+
+/// The sets of few threads of a program that a portfolio has not searched completely.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenSets(Vec<Vec<ThreadId>>);
+
+impl OpenSets {
+    /// Returns all sets of few threads.
+    pub(crate) fn of(program: &Program) -> Self {
+        OpenSets(sets(program))
+    }
+
+    /// Looks for violations. The searches may store this number of states together. Returns the
+    /// answer with the first violations found.
+    pub(crate) fn search(
+        &mut self,
+        task: Task<'_>,
+        settings: Settings,
+        budget: Budget<'_>,
+        states: u64,
+    ) -> Option<Answer> {
+        let mut left = states.min(settings.limits.states);
+        for running in std::mem::take(&mut self.0) {
+            if left == 0 || budget.cancel.reason().is_some() {
+                self.0.push(running);
+                continue;
+            }
+            let limits = Limits { states: left, ..settings.limits };
+            let searched = search(task, &running, Settings { limits, ..settings }, budget);
+            if let Some(violated) = searched.violated {
+                return Some(*violated);
+            }
+            left = left.saturating_sub(searched.states);
+            if searched.is_cut {
+                self.0.push(running);
+            }
+        }
+        None
+    }
+}
