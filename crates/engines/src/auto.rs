@@ -9,14 +9,16 @@
 //! searches SC states ([`robustness`]). It decides programs whose store buffers add no behaviour
 //! but many states.
 //!
-//! The arms take turns in *rounds*. The limit on states grows from round to round, so the answer
-//! depends on the program alone and not on which arm is faster. The short first round has only the
-//! exact arm and the proof arm, one after the other. Each later round starts with a search for
-//! violations of few threads ([`crate::few_threads`]), the robustness arm, and proofs without some
-//! locations ([`crate::hiding`]). If they do not conclude, the other arms run in parallel. If both
-//! conclude, their verdicts must agree, and the exact answer is returned. If the control flow bounds
-//! the store buffers, the exact arm can decide the program, and the proof arm joins only in late
-//! rounds.
+//! The arms take turns in *rounds*. The limit on states grows from round to round. The arms run one
+//! after the other, and the first that concludes gives the answer, so it depends on the program alone
+//! and not on which arm is faster. The short first round has only the exact arm and the proof arm.
+//! Each later round starts with a search for violations of few threads ([`crate::few_threads`]), the
+//! robustness arm, and proofs without some locations ([`crate::hiding`]). The proof arm comes next,
+//! then the exact arm. If the control flow bounds the store buffers, the exact arm can decide the
+//! program, so it comes first, and the proof arm joins only in late rounds.
+//!
+//! Rejected: an exact and an abstract search in parallel. The exact search had to end first, for an
+//! answer that does not depend on timing, and it is slower where it cannot decide the program.
 //!
 //! Under a model with windows instead of store buffers, the exact search and two proofs
 //! ([`crate::hiding`], [`crate::forgetting`]) take turns with growing bounds.
@@ -35,16 +37,15 @@ use crate::hiding;
 use crate::verdict::{Inconclusive, InconclusiveReason, Verdict};
 use fencepost_ir::grace_period;
 use fencepost_models::coherence::Domain;
-use fencepost_search::{Cancel, Limits, Progress, Stop};
-use std::num::NonZeroUsize;
+use fencepost_search::{Limits, Stop};
 
 /// States that each arm may store in the first round.
 const FIRST_STATES: u64 = 20_000;
 /// The factor by which the limit on states grows from round to round.
 const STATES_FACTOR: u64 = 8;
 /// How many times fewer states an abstract search may store than the exact search of the same
-/// round. An abstract state takes several times as long as an exact one (8 times in a queue in C),
-/// and a round may try four abstractions.
+/// round. An abstract state takes about 10 times as long as an exact one, and a round may try four
+/// abstractions.
 const ABSTRACT_STATES_DIVISOR: u64 = 16;
 /// The states that an abstract search may store in every round.
 const MIN_ABSTRACT_STATES: u64 = 5_000;
@@ -52,6 +53,9 @@ const MIN_ABSTRACT_STATES: u64 = 5_000;
 const AUTOMATA_STATES_DIVISOR: u64 = 10;
 /// When nothing else is left to try, the automata engine is not tried with more states than this.
 const AUTOMATA_ENOUGH_STATES: u64 = 4_000;
+/// How many times fewer states than the exact search the search for an attack may store. It finds
+/// that a program is robust where SC has far fewer states than the model.
+const ROBUSTNESS_STATES_DIVISOR: u64 = 16;
 /// How many times fewer states than an exact search a search without some locations may store, and
 /// what it may store in every round.
 const HIDING_STATES_DIVISOR: u64 = 16;
@@ -116,8 +120,8 @@ impl Engine for Auto {
     }
 }
 
-/// Returns the settings of a search without some locations, after an exact search with this number of
-/// states.
+/// Returns the settings of a search without some locations, next to an exact search with this limit
+/// on states.
 fn hiding_settings(settings: Settings, states: u64, bound: u32) -> Settings {
     let states = (states / HIDING_STATES_DIVISOR).max(MIN_HIDING_STATES);
     let limits = Limits { states: states.min(settings.limits.states), ..settings.limits };
@@ -133,13 +137,6 @@ struct Portfolio<'a> {
     task: Task<'a>,
     settings: Settings,
     budget: Budget<'a>,
-}
-
-/// The arms that run in a round. At least one does.
-#[derive(Clone, Copy, Debug)]
-struct Arms {
-    exact: bool,
-    proof: bool,
 }
 
 /// The progress of the proof arm.
@@ -179,51 +176,50 @@ impl Portfolio<'_> {
         let mut bound = sufficient_bound.unwrap_or(FIRST_BOUND);
         let mut exact_answer: Option<Answer> = None;
         let mut clean_up_to = None;
-        let mut had_all_memory = false;
         let mut try_robustness = !self.settings.certifiable;
         loop {
             let states = allowance.min(self.settings.limits.states);
-            let first_results = exact_answer.as_ref().filter(|_| try_robustness);
-            if first_results.is_some_and(|exact| robustness::is_promising(self.task, exact)) {
-                let limits = Limits { states, ..self.settings.limits };
-                let settings = Settings { limits, ..self.settings };
-                match robustness::attempt(self.task, settings, self.budget) {
-                    robustness::Attempt::Concluded(answer) => {
-                        return self.shorten_violation(*answer);
-                    }
-                    robustness::Attempt::TooBig => {}
-                    robustness::Attempt::Undecidable => try_robustness = false,
-                }
-                // The results of the previous round remain the answer.
-                if self.budget.cancel.reason().is_some() {
-                    break;
-                }
-            }
-            if let Some(exact) = exact_answer.as_ref().filter(|_| !self.settings.certifiable) {
-                let within = hiding_settings(self.settings, exact.statistics.states, bound);
-                let verify = |task: Task<'_>| self.verify_hidden(task, within);
-                if let Some(answer) = hiding::prove(self.task, self.budget.cancel, &verify) {
-                    return answer;
-                }
-            }
             let last = states == self.settings.limits.states;
-            // The exact search may have run out of half of the memory. It gets all of it, once,
-            // when the proof arm is finished.
-            let exact_is_done = exact_answer.as_ref().is_some_and(|answer| {
-                let out = is_out_of_memory(answer);
-                is_exhausted(answer, max_bound)
-                    || out && (!refinement.is_finished() || had_all_memory)
-            });
-            had_all_memory = refinement.is_finished();
             let within = if last { max_bound } else { bound.min(max_bound) };
-            let proof = sufficient_bound.is_none() || states > EXACT_STATES || last;
-            let arms = Arms { exact: !exact_is_done, proof: proof || exact_is_done };
-            let (exact, proof) = self.round(states, within, arms, &mut refinement);
-            if let Some(exact) = exact {
-                if let Some(proof) = proof.as_ref().filter(|_| is_conclusive(&exact)) {
-                    let agree = exact.verdict.word() == proof.verdict.word();
-                    assert!(agree, "the exact search and the proof must reach the same verdict");
+            let settings = self.settings_within(states, within);
+            if let Some(exact) = &exact_answer {
+                let few_states = (states / STATES_FACTOR).max(FIRST_STATES);
+                let found = few_threads.search(self.task, settings, self.budget, few_states);
+                if let Some(violated) = found {
+                    return violated;
                 }
+                if try_robustness && robustness::is_promising(self.task, exact) {
+                    let states = (states / ROBUSTNESS_STATES_DIVISOR).max(FIRST_STATES);
+                    let settings = self.settings_within(states, within);
+                    match robustness::attempt(self.task, settings, self.budget) {
+                        robustness::Attempt::Concluded(answer) => {
+                            return self.shorten_violation(*answer);
+                        }
+                        robustness::Attempt::TooBig => {}
+                        robustness::Attempt::Undecidable => try_robustness = false,
+                    }
+                }
+                if !self.settings.certifiable {
+                    let within = hiding_settings(self.settings, states, within);
+                    let verify = |task: Task<'_>| self.verify_hidden(task, within);
+                    if let Some(answer) = hiding::prove(self.task, self.budget.cancel, &verify) {
+                        return answer;
+                    }
+                }
+            }
+            let exact_is_done = exact_answer
+                .as_ref()
+                .is_some_and(|answer| is_exhausted(answer, max_bound) || is_out_of_memory(answer));
+            // The exact search decides the program if the control flow bounds the store buffers.
+            // If not, a proof is more likely, except in the short first round.
+            let is_bounded = sufficient_bound.is_some();
+            let may_prove = !is_bounded || states > EXACT_STATES || last || exact_is_done;
+            let prove_first = exact_is_done || !is_bounded && exact_answer.is_some();
+            if prove_first && let Some(proof) = self.prove(settings, &mut refinement) {
+                return self.shorten_violation(proof);
+            }
+            if !exact_is_done {
+                let exact = Explicit.run(self.task, settings, self.budget);
                 let clean = exact.verdict.inconclusive().and_then(Inconclusive::clean_up_to);
                 clean_up_to = clean_up_to.max(clean);
                 exact_answer = Some(exact);
@@ -232,23 +228,22 @@ impl Portfolio<'_> {
             if is_conclusive(exact) || is_settled(exact) {
                 break;
             }
-            if let Some(proof) = proof {
+            // Growing values in the first round make a proof unlikely. Later rounds try anyway.
+            let is_unlikely = states <= FIRST_STATES && exact.growing.is_some();
+            if may_prove
+                && !prove_first
+                && !is_unlikely
+                && let Some(proof) = self.prove(settings, &mut refinement)
+            {
                 return self.shorten_violation(proof);
             }
             let stopped = self.budget.cancel.reason().is_some();
-            let done = is_exhausted(exact, max_bound) || had_all_memory && is_out_of_memory(exact);
-            let nothing_left = refinement.is_finished() && done;
-            if stopped || last || nothing_left {
+            let exact_is_done = is_exhausted(exact, max_bound) || is_out_of_memory(exact);
+            if stopped || last || refinement.is_finished() && exact_is_done {
                 break;
             }
             allowance = allowance.saturating_mul(STATES_FACTOR);
             bound = bound.saturating_mul(2);
-            let states = allowance.min(self.settings.limits.states);
-            let within = Settings { max_buffer: Some(bound.min(max_bound)), ..self.settings };
-            let violated = few_threads.search(self.task, within, self.budget, states);
-            if let Some(violated) = violated {
-                return violated;
-            }
         }
         let mut answer = exact_answer.expect("at least one round was run");
         if answer.verdict.inconclusive().is_some() {
@@ -260,6 +255,13 @@ impl Portfolio<'_> {
             answer.spurious_run = refinement.spurious_run;
         }
         answer
+    }
+
+    /// Returns the settings of a search with this limit on states and on the bound.
+    fn settings_within(&self, states: u64, bound: u32) -> Settings {
+        let limits =
+            Limits { states: states.min(self.settings.limits.states), ..self.settings.limits };
+        Settings { limits, max_buffer: Some(bound), ..self.settings }
     }
 
     /// Tries to verify a program without some locations, by an exact search and by coarse
@@ -291,94 +293,33 @@ impl Portfolio<'_> {
         proof
     }
 
-    /// Runs the arms with this limit on states. The proof arm returns an answer only if it
-    /// concludes.
-    fn round(
-        &self,
-        states: u64,
-        bound: u32,
-        arms: Arms,
-        refinement: &mut Refinement,
-    ) -> (Option<Answer>, Option<Answer>) {
-        let searches = u64::from(arms.exact) + u64::from(arms.proof && !refinement.is_finished());
-        let bytes = self.settings.limits.bytes / searches.max(1);
-        let limits = Limits { states, bytes, ..self.settings.limits };
-        let settings = Settings { limits, max_buffer: Some(bound), ..self.settings };
+    /// The proof arm: abstractions, then regular languages for store buffers. Returns an answer only
+    /// if it concludes. The settings are those of the exact search of the round.
+    fn prove(&self, settings: Settings, refinement: &mut Refinement) -> Option<Answer> {
         // In the last round there is no reason to save time: the limit is the user's.
-        let last = states == self.settings.limits.states;
-        let fewer = (states / ABSTRACT_STATES_DIVISOR).max(MIN_ABSTRACT_STATES).min(states);
-        let abstract_states = if last { states } else { fewer };
-        let limits = Limits { states: abstract_states, ..limits };
-        let abstract_settings = Settings { limits, ..settings };
-        let arm_cancel = self.budget.cancel.child();
-        let search_exact = || {
-            let answer = Explicit.run(self.task, settings, self.budget);
-            if is_conclusive(&answer) {
-                arm_cancel.interrupt();
-            }
-            answer
+        let last = settings.limits.states == self.settings.limits.states;
+        let share = |states: u64, divisor: u64, least: u64| {
+            if last { states } else { (states / divisor).max(least).min(states) }
         };
-        if !arms.exact {
-            return (None, self.prove(settings, refinement, &arm_cancel));
-        }
-        if !arms.proof {
-            return (Some(search_exact()), None);
-        }
-        // Most queries are easy for one of the arms: a second thread does not pay off.
-        if self.settings.threads.get() == 1 || states <= FIRST_STATES {
-            let exact = search_exact();
-            // Growing values in the first round make a proof unlikely. Later rounds try anyway.
-            let proof_is_unlikely = states <= FIRST_STATES && exact.growing.is_some();
-            let proof = if is_conclusive(&exact) || proof_is_unlikely {
-                None
-            } else {
-                self.prove(abstract_settings, refinement, &arm_cancel)
-            };
-            return (Some(exact), proof);
-        }
-        std::thread::scope(|scope| {
-            let exact = scope.spawn(search_exact);
-            // The exact search gets the other threads: it is the faster one.
-            let single_threaded = Settings { threads: NonZeroUsize::MIN, ..abstract_settings };
-            let proof = self.prove(single_threaded, refinement, &arm_cancel);
-            match exact.join() {
-                Ok(exact) => (Some(exact), proof),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        })
-    }
-
-    /// The proof arm: abstractions, then regular languages for store buffers.
-    fn prove(
-        &self,
-        settings: Settings,
-        refinement: &mut Refinement,
-        arm_cancel: &Cancel,
-    ) -> Option<Answer> {
-        let proof = self.refine(settings, refinement, arm_cancel);
-        if proof.is_some() || refinement.automata_out_of_memory || arm_cancel.reason().is_some() {
+        let states = share(settings.limits.states, ABSTRACT_STATES_DIVISOR, MIN_ABSTRACT_STATES);
+        let limits = Limits { states, ..settings.limits };
+        let settings = Settings { limits, ..settings };
+        let proof = self.refine(settings, refinement);
+        let stopped = self.budget.cancel.reason().is_some();
+        if proof.is_some() || refinement.automata_out_of_memory || stopped {
             return proof;
         }
-        let last = settings.limits.states == self.settings.limits.states;
-        let fewer = (settings.limits.states / AUTOMATA_STATES_DIVISOR).max(1);
-        let states = if last { settings.limits.states } else { fewer };
+        let states = share(states, AUTOMATA_STATES_DIVISOR, 1);
         let limits = Limits { states, ..settings.limits };
-        let unread_progress = Progress::default();
-        let budget = Budget { cancel: arm_cancel, progress: &unread_progress };
         let settings = Settings { limits, shortest: false, ..settings };
-        let answer = Automata::DEFAULT.run(self.task, settings, budget);
+        let answer = Automata::DEFAULT.run(self.task, settings, self.budget);
         refinement.automata_out_of_memory = is_out_of_memory(&answer);
         refinement.automata_states = states;
         is_conclusive(&answer).then_some(answer)
     }
 
     /// Tries finer and finer abstractions until one concludes or a limit is reached.
-    fn refine(
-        &self,
-        settings: Settings,
-        refinement: &mut Refinement,
-        arm_cancel: &Cancel,
-    ) -> Option<Answer> {
+    fn refine(&self, settings: Settings, refinement: &mut Refinement) -> Option<Answer> {
         loop {
             if refinement.exhausted {
                 return None;
@@ -386,7 +327,7 @@ impl Portfolio<'_> {
             let full = Abstraction { domain: Domain::Full, k: refinement.k };
             let attempt = match refinement.full_out_of_memory {
                 true => Attempt::OutOfMemory,
-                false => self.attempt(full, settings, arm_cancel),
+                false => self.attempt(full, settings),
             };
             match attempt {
                 Attempt::Concluded(answer) => return Some(*answer),
@@ -407,7 +348,7 @@ impl Portfolio<'_> {
             refinement.partial_k = refinement.partial_k.max(refinement.k);
             while refinement.partial_k <= refinement.k + EXTRA_PARTIAL_K {
                 let partial = Abstraction { domain: Domain::Partial, k: refinement.partial_k };
-                match self.attempt(partial, settings, arm_cancel) {
+                match self.attempt(partial, settings) {
                     Attempt::Concluded(answer) => return Some(*answer),
                     Attempt::TooCoarse(_) => refinement.partial_k += 1,
                     Attempt::OutOfMemory | Attempt::TooManyValues => {
@@ -422,10 +363,8 @@ impl Portfolio<'_> {
         }
     }
 
-    fn attempt(&self, engine: Abstraction, settings: Settings, arm_cancel: &Cancel) -> Attempt {
-        let unread_progress = Progress::default();
-        let budget = Budget { cancel: arm_cancel, progress: &unread_progress };
-        let answer = engine.run(self.task, settings, budget);
+    fn attempt(&self, engine: Abstraction, settings: Settings) -> Attempt {
+        let answer = engine.run(self.task, settings, self.budget);
         match &answer.verdict {
             Verdict::Verified(_) | Verdict::Violated(_) => Attempt::Concluded(Box::new(answer)),
             Verdict::Inconclusive(inconclusive) => match inconclusive.reason() {
