@@ -102,12 +102,7 @@ impl Engine for Auto {
     }
 
     /// The other arms prove.
-    fn find_violations(
-        &self,
-        task: Task<'_>,
-        settings: Settings,
-        budget: Budget<'_>,
-    ) -> Answer {
+    fn find_violations(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         Explicit.run(task, settings, budget)
     }
 

@@ -59,12 +59,7 @@ impl Engine for Bounded {
     }
 
     /// The bounds restrict only proofs.
-    fn find_violations(
-        &self,
-        task: Task<'_>,
-        settings: Settings,
-        budget: Budget<'_>,
-    ) -> Answer {
+    fn find_violations(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         self.0.find_violations(task, settings, budget)
     }
 

@@ -197,12 +197,7 @@ pub trait Engine: Sync {
 
     /// Checks the properties of a task as [`run`](Engine::run) does, but without effort that serves
     /// only proofs.
-    fn find_violations(
-        &self,
-        task: Task<'_>,
-        settings: Settings,
-        budget: Budget<'_>,
-    ) -> Answer {
+    fn find_violations(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         self.run(task, settings, budget)
     }
 
