@@ -29,6 +29,7 @@ mod reference;
 mod robust;
 mod stateless;
 mod step_table;
+mod strengthen;
 mod translate;
 mod values;
 mod wait_shapes;

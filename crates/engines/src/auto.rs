@@ -20,6 +20,9 @@
 //! Rejected: an exact and an abstract search in parallel. The exact search had to end first, for an
 //! answer that does not depend on timing, and it is slower where it cannot decide the program.
 //!
+//! Store-load fences become full fences where this is equivalent ([`fencepost_translate::strengthen`]),
+//! because a full fence shows that no store remains pending.
+//!
 //! Under a model with windows instead of store buffers, the exact search and two proofs
 //! ([`crate::hiding`], [`crate::forgetting`]) take turns with growing bounds.
 
@@ -34,10 +37,12 @@ use crate::explicit::{self, Explicit};
 use crate::few_threads::OpenSets;
 use crate::forgetting;
 use crate::hiding;
+use crate::transfer::replay_violations;
 use crate::verdict::{Inconclusive, InconclusiveReason, Verdict};
-use fencepost_ir::grace_period;
+use fencepost_ir::{Problem, grace_period};
 use fencepost_models::coherence::Domain;
 use fencepost_search::{Limits, Stop};
+use fencepost_translate::strengthen::strengthened;
 
 /// States that each arm may store in the first round.
 const FIRST_STATES: u64 = 20_000;
@@ -98,7 +103,18 @@ impl Engine for Auto {
             };
             return explicit::run_with_proofs(task, settings, budget, &prove);
         }
-        Portfolio { task, settings, budget }.run()
+        let Some(problem) = strengthened_problem(task, settings) else {
+            return Portfolio { task, settings, budget }.run();
+        };
+        let stronger = Task { problem: &problem, ..task };
+        let within = Settings { shortest: false, ..settings };
+        let answer = Portfolio { task: stronger, settings: within, budget }.run();
+        if answer.verdict.evidence().is_none() {
+            return answer;
+        }
+        let states = answer.statistics.states;
+        let violated = replay_violations(task, settings, budget, answer, states);
+        violated.expect("a run with a stronger fence is a run of the program")
     }
 
     /// The other arms prove.
@@ -121,6 +137,16 @@ fn hiding_settings(settings: Settings, states: u64, bound: u32) -> Settings {
     let states = (states / HIDING_STATES_DIVISOR).max(MIN_HIDING_STATES);
     let limits = Limits { states: states.min(settings.limits.states), ..settings.limits };
     Settings { limits, max_buffer: Some(bound), shortest: false, ..settings }
+}
+
+/// Returns the problem with full fences instead of equivalent weaker ones, if there are any. A
+/// certificate and a witness are about the program as it is.
+fn strengthened_problem(task: Task<'_>, settings: Settings) -> Option<Problem> {
+    let model = task.model.store_buffers()?;
+    if settings.certifiable || !task.problem.sometimes.is_empty() {
+        return None;
+    }
+    strengthened(task.problem, model)
 }
 
 /// Returns an answer that verifies its problem.

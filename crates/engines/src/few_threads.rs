@@ -9,9 +9,8 @@
 //! program does not repeat is dropped.
 
 use crate::engine::{Answer, Budget, Engine, Settings, Task};
-use crate::evidence::Evidence;
-use crate::explicit::{Explicit, find_shorter};
-use crate::verdict::{Findings, judge};
+use crate::explicit::Explicit;
+use crate::transfer::replay_violations;
 use fencepost_ir::{Program, ThreadId, grace_period};
 use fencepost_search::Limits;
 use fencepost_translate::pause::with_running;
@@ -67,18 +66,8 @@ pub fn search(
     let answer = Explicit.run(Task { problem: &problem, ..task }, settings, budget);
     let states = answer.statistics.states;
     let is_cut = answer.verdict.inconclusive().is_some();
-    let found = answer.verdict.evidence().into_iter().chain(&answer.others);
-    let mut repeated = found.filter_map(|evidence| {
-        let run = task.model.replay(task.problem, settings.reductions, evidence.trace()?).ok()?;
-        Evidence::from_run(run)
-    });
-    let violated = repeated.next().map(|first| {
-        let others = repeated.collect();
-        let trace = first.trace().filter(|_| settings.shortest);
-        let shorter = trace.and_then(|trace| find_shorter(task, settings, budget, trace, 0));
-        let first = shorter.unwrap_or(first);
-        Box::new(Answer { verdict: judge(Findings::violation(first)), others, ..answer.clone() })
-    });
+    // The paused threads take no part in a shorter run, so a short search is enough.
+    let violated = replay_violations(task, settings, budget, answer, 0).map(Box::new);
     Searched { violated, is_cut, states }
 }
 

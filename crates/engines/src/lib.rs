@@ -51,6 +51,7 @@ pub mod path;
 pub mod robust;
 pub(crate) mod sc;
 pub mod stateless;
+mod transfer;
 pub mod translate;
 pub mod values;
 pub mod verdict;

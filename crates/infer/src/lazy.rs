@@ -9,8 +9,8 @@
 //! - *Disjoint clauses first.* Before the first round, each check places all members of the clauses
 //!   learned so far. Clauses of different checks are then disjoint, which raises the lower bound
 //!   quickly. These checks only look for violations. A proof would be about more fences than needed.
-//! - *Few threads first.* Most violations need two or three threads ([`few_threads`]). A placement is
-//!   first checked for these violations. The whole program is searched when there are none.
+//! - *Few threads first.* A placement is first checked for violations of two or three threads
+//!   ([`crate::few_threads`]).
 //! - *Clauses are minimised.* If many candidates block a violation, inference looks for a violation
 //!   that fewer candidates block.
 //! - *Batches.* One search yields several violations, and several problems are checked in parallel,
@@ -20,6 +20,7 @@
 
 use crate::candidates::Candidates;
 use crate::clause::{blocking_clause, is_reordered};
+use crate::few_threads::{FewThreads, sets_of_few_threads};
 use crate::hitting_set::{Clauses, Cost};
 use crate::repair::{
     GaveUp, Inference, LearnedClause, Need, Repair, Round, Sufficiency, Unrepairable,
@@ -27,9 +28,8 @@ use crate::repair::{
 use crate::set::Set;
 use fencepost_engines::{
     Answer, Budget, Decider, Engine, Evidence, Inconclusive, Settings, Statistics, Task, Verdict,
-    few_threads,
 };
-use fencepost_ir::{Placement, Problem, ThreadId, grace_period, placement};
+use fencepost_ir::{Placement, Problem, grace_period, placement};
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
 use fencepost_search::Limits;
@@ -40,18 +40,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The number of problems in one batch.
 const BATCH_SIZE: usize = 8;
 /// The maximum number of violations from one search.
-const MAX_TRACES: usize = 16;
+pub(crate) const MAX_TRACES: usize = 16;
 /// The maximum number of placements of equal cost that are checked, unless the query requests all.
 const MAX_ALTERNATIVES: usize = 16;
 /// The maximum number of placements if the query requests all.
 const MAX_LISTED: usize = 256;
 /// The state limit of a search that minimises a clause.
 const MINIMISATION_STATES: u64 = 50_000;
-
-/// The state limit of a search for violations in which few threads take steps, and its largest bound
-/// on pending accesses.
-const FEW_THREADS_STATES: u64 = 500_000;
-const FEW_THREADS_BOUND: u32 = 4;
 
 /// The state limit of the search under sequential consistency.
 const SC_STATES: u64 = 200_000;
@@ -93,26 +88,6 @@ fn unsupported(problems: &[Problem]) -> Option<&'static str> {
     None
 }
 
-/// A set of few threads of a problem.
-#[derive(Clone, Debug)]
-struct FewThreads {
-    problem: usize,
-    running: Vec<ThreadId>,
-    /// The placements with which a search found no violation.
-    clean: Vec<Placement>,
-}
-
-/// Returns the sets of few threads of all problems, those of two threads first.
-fn sets_of_few_threads(problems: &[Problem]) -> Vec<FewThreads> {
-    let of = |(problem, of): (usize, &Problem)| {
-        let sets = few_threads::sets(&of.program).into_iter();
-        sets.map(move |running| FewThreads { problem, running, clean: Vec::new() })
-    };
-    let mut all: Vec<FewThreads> = problems.iter().enumerate().flat_map(of).collect();
-    all.sort_by_key(|set| set.running.len());
-    all
-}
-
 /// The state of an inference.
 pub(crate) struct InferenceState<'a> {
     pub(crate) query: Query<'a>,
@@ -120,7 +95,7 @@ pub(crate) struct InferenceState<'a> {
     pub(crate) budget: Budget<'a>,
     clauses: Clauses,
     /// The sets of few threads, in the order of checking: the most recently violated first.
-    few_threads: Vec<FewThreads>,
+    pub(crate) few_threads: Vec<FewThreads>,
     /// The problems in the order of checking: the most recently violated first.
     order: Vec<usize>,
     /// By problem: the placements that are verified.
@@ -362,52 +337,9 @@ impl InferenceState<'_> {
         Ok(CheckOutcome::Clean(undecided))
     }
 
-    /// Looks for violations in which few threads take steps, and learns their clauses.
-    fn few_threads_violate(&mut self, placement: &Placement) -> EarlyAnswer<bool> {
-        for at in 0..self.few_threads.len() {
-            let FewThreads { problem, running, clean } = &self.few_threads[at];
-            if clean.iter().any(|fewer| fewer.is_within(placement)) {
-                continue;
-            }
-            let (problem, running) = (*problem, running.clone());
-            let fenced = self.fenced_problem(problem, placement);
-            let violated = self.search_few_threads(&fenced, &running, MAX_TRACES, false);
-            let Some(Answer { verdict, others, .. }) = violated else {
-                self.few_threads[at].clean.push(placement.clone());
-                continue;
-            };
-            let mut learned_clauses = Vec::new();
-            for evidence in verdict.into_evidence().into_iter().chain(others) {
-                learned_clauses
-                    .extend(self.add_learned_clause(problem, &fenced, placement, evidence)?);
-            }
-            self.rounds.push(Round { placement: placement.clone(), learned_clauses });
-            self.few_threads[..=at].rotate_right(1);
-            return Ok(true);
-        }
-        Ok(false)
-    }
-
-    /// Looks for violations in which only these threads take steps.
-    fn search_few_threads(
-        &self,
-        fenced: &Problem,
-        running: &[ThreadId],
-        traces: usize,
-        shortest: bool,
-    ) -> Option<Answer> {
-        let states = self.query.settings.limits.states.min(FEW_THREADS_STATES);
-        let limits = Limits { states, ..self.query.settings.limits };
-        let max_buffer = self.query.settings.max_buffer.unwrap_or(FEW_THREADS_BOUND);
-        let max_buffer = Some(max_buffer.min(FEW_THREADS_BOUND));
-        let settings = Settings { shortest, traces, limits, max_buffer, ..self.query.settings };
-        let task = Task { problem: fenced, model: self.query.model };
-        few_threads::search(task, running, settings, self.budget).violated.map(|answer| *answer)
-    }
-
     /// Learns and minimises the clause of a violation, and adds it to the clauses. Returns None if
     /// an earlier clause implies it.
-    fn add_learned_clause(
+    pub(crate) fn add_learned_clause(
         &mut self,
         problem: usize,
         fenced: &Problem,
@@ -484,17 +416,6 @@ impl InferenceState<'_> {
                 *learned = self.learn_clause(learned.problem, &fenced, placement, evidence)?;
             }
         }
-    }
-
-    /// Returns the threads that take steps in the run of a clause, if they are a set of few threads.
-    fn few_running(&self, learned: &LearnedClause) -> Option<Vec<ThreadId>> {
-        let run = learned.evidence.run()?;
-        let is_within = |set: &&FewThreads| {
-            set.problem == learned.problem
-                && run.trace.steps.iter().all(|step| set.running.contains(&step.thread))
-        };
-        let smallest = self.few_threads.iter().filter(is_within).min_by_key(|s| s.running.len());
-        smallest.map(|set| set.running.clone())
     }
 
     /// Checks the other placements of the same cost as a clean one: all of them, or until one is

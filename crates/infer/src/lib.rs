@@ -4,6 +4,7 @@
 //! - [`candidates`]: the places for them. [`order_candidates`]: stronger memory orders of accesses.
 //! - [`set`], [`hitting_set`]: the cheapest set that hits every clause.
 //! - [`lazy`]: counterexample-guided inference. [`clause`] computes the clause of a violating run.
+//!   `few_threads` looks for violations in which few threads take steps.
 //! - [`fixpoint_inference`]: inference from avoid formulas \[KVY10, KVY11\]. [`constraint`] defines
 //!   `L1 < L2`. [`fixpoint`] computes the avoid formula: `labelled_machine` is the labelled
 //!   transition system, `window_prevention` and `coherence_prevention` label its steps for exact
@@ -23,6 +24,7 @@ pub mod clause;
 mod coherence_prevention;
 pub mod constraint;
 pub mod fence_costs;
+mod few_threads;
 pub mod fixpoint;
 pub mod fixpoint_inference;
 pub mod hitting_set;

@@ -8,7 +8,8 @@
 //!   Every SC run of the result is a run of the original under its model. [`Translation`] records
 //!   the correspondence. [`values`] abstracts the values of locations, for any model with loads in
 //!   order. [`hide`] leaves out the accesses to some locations, and [`pause`] the steps of some
-//!   threads, for every model.
+//!   threads, for every model. [`strengthen`] writes full fences where nobody can observe the
+//!   difference.
 //! - *Export* maps a program to text. [`export`] writes a program for execution under SC as `.fp`,
 //!   as Promela for SPIN, or as C. A straight-line program can also be written as an x86 litmus
 //!   test.
@@ -27,6 +28,7 @@ pub mod hide;
 pub mod loop_bounds;
 mod narrow;
 pub mod pause;
+pub mod strengthen;
 mod unsupported;
 pub mod values;
 
