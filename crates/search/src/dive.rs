@@ -107,6 +107,7 @@ impl<'a, T: TransitionSystem> Dive<'a, T> {
             facts,
             bounded,
             cut: Vec::new(),
+            rest: None,
             states: stored,
             stored,
             transitions,

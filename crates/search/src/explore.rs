@@ -13,8 +13,9 @@
 //! contended, and the order of states in every shard depends only on the system. Small rounds run
 //! on the calling thread, in the same order.
 //!
-//! [`explore()`] keeps every state. [`resume`] continues a search whose system has omitted steps
-//! because of its own bound, with a larger bound: it expands the states concerned again.
+//! [`explore()`] keeps every state. [`resume`] continues a search that ended at its limit on states. If
+//! its system has omitted steps because of its own bound, it expands the states concerned again, with a
+//! larger bound.
 //! [`explore_ordered`] uses an [`Antichain`]: it does not expand a
 //! state that is replaced before the round of the state begins.
 
@@ -82,6 +83,8 @@ pub struct Exploration<V = Shard> {
     pub bounded: bool,
     /// The states whose expansion omitted such a step.
     pub(crate) cut: Vec<StateId>,
+    /// What remains of the level at which a search ended at its limit on states.
+    pub(crate) rest: Option<Level>,
     /// The number of visited states; for an ordered system, of members of the antichain.
     pub states: u64,
     /// The number of stored states: the members and the states that were replaced.
@@ -96,7 +99,21 @@ pub struct Exploration<V = Shard> {
     pub(crate) shards: Vec<V>,
 }
 
+/// States of one depth that are to be expanded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Level {
+    /// The states. A chunk is a shard and a range of its states.
+    chunks: Vec<(usize, Range<usize>)>,
+    /// Indexed by shard: one past the last state of this depth.
+    ends: [usize; SHARDS],
+}
+
 impl<V: AsRef<Arena>> Exploration<V> {
+    /// Returns whether [`resume`] can continue this search with the same bound of its system.
+    pub fn is_paused(&self) -> bool {
+        self.rest.is_some()
+    }
+
     /// Returns the states on a shortest path from an initial state to `state`, both included.
     ///
     /// For an ordered system, the first state covers an initial state, and every other state covers
@@ -265,29 +282,49 @@ pub fn explore_ordered<T: Ordered>(system: &T, options: Options<'_>) -> Explorat
     run(system, options)
 }
 
-/// Continues a search that omitted steps because of the bound of its system. `system` is the same
-/// system with a larger bound: its states have the same encoding, and an expansion that omits no
-/// step is the same with both bounds. The result is that of a search with the larger bound, except
-/// that paths need not be shortest.
+/// Continues a search.
+///
+/// If the search is [paused](Exploration::is_paused), `system` is the same system, and the result is
+/// that of a search with the new limit on states. Otherwise the search is complete except for steps
+/// that it omitted because of the bound of its system. `system` is the same system with a larger bound:
+/// its states have the same encoding, and an expansion that omits no step is the same with both bounds.
+/// The result is that of a search with the larger bound, except that paths need not be shortest.
 pub fn resume<T: TransitionSystem>(
     system: &T,
     found: Exploration,
     options: Options<'_>,
 ) -> Exploration {
-    assert_eq!(found.coverage, Coverage::Bounded, "a resumed search is complete up to its bound");
     let mut search = Search::new(system, options, found.shards);
     search.targets = found.targets;
     search.facts = found.facts;
     search.transitions = found.transitions;
-    let first = found.cut.into_iter().map(|id| (id.shard(), id.index()..id.index() + 1)).collect();
-    let (coverage, depth) = search.levels(Some(first), found.depth);
+    let mut depth = found.depth;
+    let first = match found.rest {
+        Some(rest) => {
+            search.cut = found.cut;
+            match rest.chunks.is_empty() {
+                true => {
+                    depth += 1;
+                    search.level_after(&rest.ends)
+                }
+                false => rest,
+            }
+        }
+        None => {
+            let is_bounded = found.coverage == Coverage::Bounded;
+            assert!(is_bounded, "a resumed search is paused or complete up to its bound");
+            let chunk = |id: StateId| (id.shard(), id.index()..id.index() + 1);
+            Level { chunks: found.cut.into_iter().map(chunk).collect(), ends: search.lens() }
+        }
+    };
+    let (coverage, depth) = search.levels(first, depth);
     search.finish(coverage, depth)
 }
 
 fn run<T: TransitionSystem, V: Visited<T>>(system: &T, options: Options<'_>) -> Exploration<V> {
     let mut search = Search::new(system, options, (0..SHARDS).map(|_| V::new()).collect());
     let (coverage, depth) = match search.start() {
-        true => search.levels(None, 0),
+        true => search.levels(search.level_after(&[0; SHARDS]), 0),
         false => (Coverage::Found, 0),
     };
     search.finish(coverage, depth)
@@ -306,6 +343,7 @@ struct Search<'a, T: TransitionSystem, V: Visited<T>> {
     facts: BTreeSet<Vec<u8>>,
     transitions: u64,
     cut: Vec<StateId>,
+    rest: Option<Level>,
 }
 
 impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
@@ -322,6 +360,7 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
             facts: BTreeSet::new(),
             transitions: 0,
             cut: Vec::new(),
+            rest: None,
         }
     }
 
@@ -336,6 +375,7 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
             facts: self.facts,
             bounded: !self.cut.is_empty(),
             cut: self.cut,
+            rest: self.rest,
             transitions: self.transitions,
             shards: self.shards,
         }
@@ -374,20 +414,22 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
         !self.has_stop_target()
     }
 
-    /// Expands the states of one depth after the other. If `again` is given, all states are expanded
-    /// already, and these states are expanded again. Returns the coverage and the last depth.
-    fn levels(
-        &mut self,
-        mut again: Option<Vec<(usize, Range<usize>)>>,
-        first_depth: u32,
-    ) -> (Coverage, u32) {
-        let lens = |search: &Self| -> [usize; SHARDS] {
-            std::array::from_fn(|shard| search.shards[shard].as_ref().len())
-        };
-        let mut done = if again.is_some() { lens(self) } else { [0; SHARDS] };
+    /// Returns the number of states of each shard.
+    fn lens(&self) -> [usize; SHARDS] {
+        std::array::from_fn(|shard| self.shards[shard].as_ref().len())
+    }
+
+    /// Returns the level with all states behind these ends of the previous one.
+    fn level_after(&self, ends: &[usize; SHARDS]) -> Level {
+        let next_ends = self.lens();
+        Level { chunks: split_into_chunks(ends, &next_ends), ends: next_ends }
+    }
+
+    /// Expands the states of one depth after the other. Returns the coverage and the last depth.
+    fn levels(&mut self, first: Level, first_depth: u32) -> (Coverage, u32) {
+        let mut level = first;
         for depth in first_depth.. {
-            let ends = lens(self);
-            let chunks = again.take().unwrap_or_else(|| split_into_chunks(&done, &ends));
+            let Level { chunks, ends } = level;
             if chunks.is_empty() {
                 // A system may have left out work because of the flag.
                 if let Some(reason) = self.options.cancel.reason() {
@@ -400,7 +442,7 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
             if depth >= self.options.limits.depth {
                 return (Coverage::Cut(Stop::Depth), depth);
             }
-            for round in chunks.chunks(ROUND_CHUNKS) {
+            for (number, round) in chunks.chunks(ROUND_CHUNKS).enumerate() {
                 if let Some(reason) = self.options.cancel.reason() {
                     return (Coverage::Cut(reason), depth);
                 }
@@ -416,6 +458,8 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
                     return (Coverage::Found, depth);
                 }
                 if self.stored() >= self.options.limits.states {
+                    let done = (number * ROUND_CHUNKS + round.len()).min(chunks.len());
+                    self.rest = Some(Level { chunks: chunks[done..].to_vec(), ends });
                     return (Coverage::Cut(Stop::States), depth);
                 }
                 if self.bytes() >= self.options.limits.bytes
@@ -425,7 +469,7 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
                     return (Coverage::Cut(Stop::Memory), depth);
                 }
             }
-            done = ends;
+            level = self.level_after(&ends);
         }
         unreachable!("the loop over depths ends only by `return`")
     }
