@@ -59,7 +59,7 @@ pub(crate) fn constants(thread: &Thread) -> Vec<Constants> {
 }
 
 /// Returns the registers that a statement sets besides its [target](Op::target).
-fn registers_with_other_writers(thread: &Thread) -> Vec<Reg> {
+pub(crate) fn registers_with_other_writers(thread: &Thread) -> Vec<Reg> {
     let mut registers = grace_period::registers(thread);
     for stmt in &thread.code {
         if let Op::Invoke { seen } = &stmt.op {

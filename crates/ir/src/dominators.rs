@@ -3,6 +3,8 @@
 //! Source: Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm", 2001. A query takes
 //! constant time: a statement dominates another if its interval in a traversal of the dominator
 //! tree contains the other's.
+//!
+//! The nodes are statements, or whatever else a caller identifies them by.
 
 use crate::ids::Pc;
 use std::collections::BTreeMap;
@@ -11,21 +13,21 @@ use std::collections::btree_map::Entry;
 /// The reachable statements in reverse postorder, with their dominators. Statements are identified
 /// by their position in this order.
 #[derive(Clone, Debug)]
-pub struct FlowGraph {
+pub struct FlowGraph<N = Pc> {
     /// The reachable statements.
-    pub order: Vec<Pc>,
+    pub order: Vec<N>,
     /// The predecessors of each statement.
     pub predecessors: Vec<Vec<usize>>,
     /// The immediate dominator of each statement; the entry is its own.
     pub immediate_dominator: Vec<usize>,
-    positions: BTreeMap<Pc, usize>,
+    positions: BTreeMap<N, usize>,
     /// The first and last position of each statement in a traversal of the dominator tree.
     intervals: Vec<(usize, usize)>,
 }
 
-impl FlowGraph {
+impl<N: Ord + Copy> FlowGraph<N> {
     /// Computes the graph from its entry and the successors of each statement.
-    pub fn new(entry: Pc, next: impl Fn(Pc) -> Vec<Pc>) -> Self {
+    pub fn new(entry: N, next: impl Fn(N) -> Vec<N>) -> Self {
         let (mut successor_lists, mut order) = (BTreeMap::new(), Vec::new());
         successor_lists.insert(entry, next(entry));
         let mut path = vec![(entry, successor_lists[&entry].clone())];
@@ -42,7 +44,7 @@ impl FlowGraph {
             }
         }
         order.reverse();
-        let positions: BTreeMap<Pc, usize> =
+        let positions: BTreeMap<N, usize> =
             order.iter().enumerate().map(|(at, pc)| (*pc, at)).collect();
         let mut predecessors = vec![Vec::new(); order.len()];
         for (at, pc) in order.iter().enumerate() {
@@ -54,7 +56,7 @@ impl FlowGraph {
     }
 
     /// Returns the position of a statement. `None` if it is unreachable.
-    pub fn position(&self, pc: Pc) -> Option<usize> {
+    pub fn position(&self, pc: N) -> Option<usize> {
         self.positions.get(&pc).copied()
     }
 

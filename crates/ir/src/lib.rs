@@ -40,6 +40,7 @@ pub mod assemble;
 pub mod code_equality;
 mod constants;
 pub mod control_point;
+mod counted_flow;
 pub mod diagnostic;
 pub mod dominators;
 pub mod expr;
