@@ -54,11 +54,25 @@ use fencepost_models::mutation::Mutated;
 use fencepost_models::replay::Trace;
 use fencepost_models::tso::Tso;
 use fencepost_models::{Action, Machine, Step, StepResult};
-use fencepost_search::{Coverage, Exploration, Target, TransitionSystem, WorkLimits, explore};
+use fencepost_search::{
+    Coverage, Exploration, Limits, Options, Target, TransitionSystem, WorkLimits, dive, explore,
+};
 use system::{Attacks, Outcome, SearchStep, Start, TARGET, UNDECIDED_HANG};
 
 /// A bound on pending stores that no attack reaches.
 const MAX_PENDING: u32 = 1 << 20;
+
+/// The states of the depth-first searches for an attack.
+const DIVE_STATES: u64 = 1_000;
+
+/// The purpose of a search for an attack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effort {
+    /// To find an attack quickly, or nothing.
+    Violations,
+    /// To find out whether there is an attack.
+    Proof,
+}
 
 /// The result of a search for attacks.
 #[derive(Clone, Debug)]
@@ -93,6 +107,7 @@ pub(crate) enum AttackResult {
 pub(crate) fn attack(
     spin_assumed: &SpinAssumed,
     check_properties: bool,
+    effort: Effort,
     settings: Settings,
     budget: Budget<'_>,
 ) -> AttackSearchResult {
@@ -102,7 +117,7 @@ pub(crate) fn attack(
     let machine = sc_machine(&spin_assumed.problem, settings.reductions).within(limits());
     let original = sc_machine(&spin_assumed.original, settings.reductions).within(limits());
     let attacks = Attacks::new(&machine, &original, spin_assumed, check_properties);
-    let found = explore(&attacks, options(settings, budget, settings.limits, Some(TARGET)));
+    let found = search(&attacks, effort, settings, budget);
     let attack_result =
         found.target(TARGET).and_then(|target| build_attack_result(&attacks, &found, target));
     AttackSearchResult {
@@ -110,6 +125,31 @@ pub(crate) fn attack(
         statistics: Statistics::from_search(&found),
         found: attack_result,
         undecided_hang: found.target(UNDECIDED_HANG).is_some(),
+    }
+}
+
+/// Searches for a target. Unless a shortest run is wanted at any price, short depth-first searches come
+/// first. They find most attacks at once: from the first delayed store on, few steps are left.
+fn search(
+    attacks: &Attacks<'_, '_>,
+    effort: Effort,
+    settings: Settings,
+    budget: Budget<'_>,
+) -> Exploration {
+    let search_within = |states: u64, search: fn(&_, Options<'_>) -> Exploration| {
+        let limits = Limits { states: settings.limits.states.min(states), ..settings.limits };
+        search(attacks, options(settings, budget, limits, Some(TARGET)))
+    };
+    let shorten_states = if settings.shortest { settings.shorten_states } else { Some(0) };
+    let Some(shorten_states) = shorten_states else { return search_within(u64::MAX, explore) };
+    let first = search_within(DIVE_STATES, dive);
+    match (first.coverage, effort) {
+        (Coverage::Found, _) if shorten_states > 0 => {
+            let shorter = search_within(shorten_states, explore);
+            if shorter.coverage == Coverage::Found { shorter } else { first }
+        }
+        (Coverage::Found, _) | (_, Effort::Violations) => first,
+        (_, Effort::Proof) => search_within(u64::MAX, explore),
     }
 }
 

@@ -14,7 +14,7 @@
 //! and not on which arm is faster. The short first round has only the exact arm and the proof arm.
 //! Each later round starts with a search for violations of few threads ([`crate::few_threads`]), the
 //! robustness arm, and proofs without some locations ([`crate::hiding`]). The proof arm comes next,
-//! then the exact arm. If the control flow bounds the store buffers, the exact arm can decide the
+//! then the exact arm, which continues its search of the previous round. If the control flow bounds the store buffers, the exact arm can decide the
 //! program, so it comes first, and the proof arm joins only in late rounds.
 //!
 //! Rejected: an exact and an abstract search in parallel. The exact search had to end first, for an
@@ -33,7 +33,7 @@ use crate::automata::Automata;
 use crate::concretise::SpuriousRun;
 use crate::engine::{Answer, Budget, Engine, Settings, Task};
 use crate::evidence::Evidence;
-use crate::explicit::{self, Explicit};
+use crate::explicit::{self, Explicit, Paused};
 use crate::few_threads::OpenSets;
 use crate::forgetting;
 use crate::hiding;
@@ -61,6 +61,9 @@ const AUTOMATA_ENOUGH_STATES: u64 = 4_000;
 /// How many times fewer states than the exact search the search for an attack may store. It finds
 /// that a program is robust where SC has far fewer states than the model.
 const ROBUSTNESS_STATES_DIVISOR: u64 = 16;
+/// If the control flow bounds the store buffers: how many times fewer states than the exact search has
+/// stored so far may be stored by a search for violations of few threads, and by one for an attack.
+const SPENT_DIVISOR: u64 = 8;
 /// How many times fewer states than an exact search a search without some locations may store, and
 /// what it may store in every round.
 const HIDING_STATES_DIVISOR: u64 = 16;
@@ -196,22 +199,28 @@ impl Portfolio<'_> {
         let mut allowance = FIRST_STATES;
         let mut bound = sufficient_bound.unwrap_or(FIRST_BOUND);
         let mut exact_answer: Option<Answer> = None;
+        let mut paused: Option<Paused> = None;
         let mut clean_up_to = None;
         let mut try_robustness = !self.settings.certifiable;
         loop {
             let states = allowance.min(self.settings.limits.states);
             let last = states == self.settings.limits.states;
             let within = if last { max_bound } else { bound.min(max_bound) };
-            let settings = self.settings_within(states, within);
+            let settings = self.settings_beside(paused.as_ref(), states, within);
+            // Where the exact search decides, the searches before it cost a part of what it has spent.
+            let share = |divisor: u64| match sufficient_bound {
+                Some(_) => states / (STATES_FACTOR * SPENT_DIVISOR),
+                None => (states / divisor).max(FIRST_STATES),
+            };
             if let Some(exact) = &exact_answer {
-                let few_states = (states / STATES_FACTOR).max(FIRST_STATES);
+                let few_states = share(STATES_FACTOR);
                 let found = few_threads.search(self.task, settings, self.budget, few_states);
                 if let Some(violated) = found {
                     return violated;
                 }
                 if try_robustness && robustness::is_promising(self.task, exact) {
-                    let states = (states / ROBUSTNESS_STATES_DIVISOR).max(FIRST_STATES);
-                    let settings = self.settings_within(states, within);
+                    let states = share(ROBUSTNESS_STATES_DIVISOR);
+                    let settings = self.settings_beside(paused.as_ref(), states, within);
                     match robustness::attempt(self.task, settings, self.budget) {
                         robustness::Attempt::Concluded(answer) => {
                             return self.shorten_violation(*answer);
@@ -220,8 +229,8 @@ impl Portfolio<'_> {
                         robustness::Attempt::Undecidable => try_robustness = false,
                     }
                 }
-                if !self.settings.certifiable {
-                    let within = hiding_settings(self.settings, states, within);
+                if !self.settings.certifiable && sufficient_bound.is_none() {
+                    let within = hiding_settings(settings, states, within);
                     let verify = |task: Task<'_>| self.verify_hidden(task, within);
                     if let Some(answer) = hiding::prove(self.task, self.budget.cancel, &verify) {
                         return answer;
@@ -240,7 +249,10 @@ impl Portfolio<'_> {
                 return self.shorten_violation(proof);
             }
             if !exact_is_done {
-                let exact = Explicit.run(self.task, settings, self.budget);
+                let settings = self.settings_beside(None, states, within);
+                let (exact, rest) =
+                    explicit::run_from(self.task, settings, self.budget, paused.take());
+                paused = rest;
                 let clean = exact.verdict.inconclusive().and_then(Inconclusive::clean_up_to);
                 clean_up_to = clean_up_to.max(clean);
                 exact_answer = Some(exact);
@@ -251,12 +263,11 @@ impl Portfolio<'_> {
             }
             // Growing values in the first round make a proof unlikely. Later rounds try anyway.
             let is_unlikely = states <= FIRST_STATES && exact.growing.is_some();
-            if may_prove
-                && !prove_first
-                && !is_unlikely
-                && let Some(proof) = self.prove(settings, &mut refinement)
-            {
-                return self.shorten_violation(proof);
+            if may_prove && !prove_first && !is_unlikely {
+                let settings = self.settings_beside(paused.as_ref(), states, within);
+                if let Some(proof) = self.prove(settings, &mut refinement) {
+                    return self.shorten_violation(proof);
+                }
             }
             let stopped = self.budget.cancel.reason().is_some();
             let exact_is_done = is_exhausted(exact, max_bound) || is_out_of_memory(exact);
@@ -278,10 +289,13 @@ impl Portfolio<'_> {
         answer
     }
 
-    /// Returns the settings of a search with this limit on states and on the bound.
-    fn settings_within(&self, states: u64, bound: u32) -> Settings {
-        let limits =
-            Limits { states: states.min(self.settings.limits.states), ..self.settings.limits };
+    /// Returns the settings of a search with this limit on states and on the bound. A paused search
+    /// keeps its memory.
+    fn settings_beside(&self, paused: Option<&Paused>, states: u64, bound: u32) -> Settings {
+        let limits = self.settings.limits;
+        let held = paused.map_or(0, Paused::bytes);
+        let states = states.min(limits.states);
+        let limits = Limits { states, bytes: limits.bytes.saturating_sub(held), ..limits };
         Settings { limits, max_buffer: Some(bound), ..self.settings }
     }
 

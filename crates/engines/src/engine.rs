@@ -39,6 +39,8 @@ pub struct Settings {
     pub fixed_buffer: Option<u32>,
     /// Whether to find a shortest trace, at the cost of a second search.
     pub shortest: bool,
+    /// How many states the second search may store. None: a multiple of the states of the first one.
+    pub shorten_states: Option<u64>,
     /// How many violations to return if the search finds several at the same depth.
     pub traces: usize,
     /// For the engine `stateless`, and `robust` with that method: how often each loop may go back to
@@ -58,6 +60,7 @@ impl Default for Settings {
             max_buffer: None,
             fixed_buffer: None,
             shortest: true,
+            shorten_states: None,
             traces: 1,
             unwind: None,
             certifiable: false,

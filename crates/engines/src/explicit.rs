@@ -44,7 +44,7 @@ impl Engine for Explicit {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        grow(task, settings, budget, Some(VIOLATION), &|_, _| None)
+        grow(task, settings, budget, Some(VIOLATION), &|_, _| None, None).0
     }
 
     fn searches_few_threads(&self) -> bool {
@@ -52,7 +52,7 @@ impl Engine for Explicit {
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        grow(task, settings, budget, None, &|_, _| None)
+        grow(task, settings, budget, None, &|_, _| None, None).0
     }
 }
 
@@ -64,7 +64,35 @@ pub(crate) fn run_with_proofs(
     budget: Budget<'_>,
     prove: &dyn Fn(u32, u64) -> Option<Answer>,
 ) -> Answer {
-    grow(task, settings, budget, Some(VIOLATION), prove)
+    grow(task, settings, budget, Some(VIOLATION), prove, None).0
+}
+
+/// A search of the exact model that ended at its limit on states or at its largest bound.
+#[derive(Debug)]
+pub(crate) struct Paused {
+    found: Exploration,
+    /// The bound on pending accesses of this search.
+    bound: u32,
+    /// The largest bound of a complete search.
+    clean_up_to: Option<u32>,
+}
+
+impl Paused {
+    /// Returns the memory that the search holds.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.found.bytes
+    }
+}
+
+/// Runs the explicit engine. It continues an earlier search of the same task, if there is one. Returns
+/// the search if higher limits continue it.
+pub(crate) fn run_from(
+    task: Task<'_>,
+    settings: Settings,
+    budget: Budget<'_>,
+    earlier: Option<Paused>,
+) -> (Answer, Option<Paused>) {
+    grow(task, settings, budget, Some(VIOLATION), &|_, _| None, earlier)
 }
 
 /// Searches with growing bounds until the result does not depend on the bound, or the largest bound
@@ -75,9 +103,10 @@ fn grow(
     budget: Budget<'_>,
     stop_at: Option<u32>,
     prove: &dyn Fn(u32, u64) -> Option<Answer>,
-) -> Answer {
+    paused: Option<Paused>,
+) -> (Answer, Option<Paused>) {
     if let Some(answer) = refuse_exclusive_pairs(task) {
-        return answer;
+        return (answer, None);
     }
     let max_bound = max_bound(task, settings);
     let first_bound = sufficient_bound(task, max_bound).unwrap_or(task.model.initial_bound());
@@ -87,6 +116,12 @@ fn grow(
     let mut violated = None;
     let mut runs: Option<Box<OutcomeRuns>> = None;
     let mut earlier = None;
+    if let Some(Paused { found, bound: reached, clean_up_to: clean }) = paused {
+        let next = if found.is_paused() { reached } else { next_bound(reached, max_bound) };
+        if found.is_paused() || next > reached {
+            (bound, clean_up_to, earlier) = (next, clean, Some(found));
+        }
+    }
     loop {
         let search = Search { task, settings, budget, stop_at, earlier };
         let (mut answer, found) = task.model.visit(bound, search);
@@ -110,28 +145,36 @@ fn grow(
             }
         }
         if is_bounded && let Some(answer) = prove(bound, answer.statistics.states) {
-            return answer;
+            return (answer, None);
         }
+        let found = Some(found).filter(|_| can_resume(task, stop_at));
         if is_bounded && bound < max_bound && settings.fixed_buffer.is_none() {
-            bound = (bound * 2).min(max_bound);
-            earlier = Some(found).filter(|found| can_resume(task, stop_at, found));
+            bound = next_bound(bound, max_bound);
+            earlier = found.filter(|found| found.coverage == Coverage::Bounded);
             continue;
         }
+        let paused = found
+            .filter(|found| found.is_paused() || found.coverage == Coverage::Bounded)
+            .map(|found| Paused { found, bound, clean_up_to });
         answer.verdict = violated.unwrap_or(answer.verdict).clean_up_to(clean_up_to);
         answer.runs = runs;
         if task.model.is_buffered() {
             answer.statistics.bound = Some(bound);
         }
         answer.outcomes = outcomes;
-        return answer;
+        return (answer, paused);
     }
 }
 
-/// Returns whether a search can go on with a larger bound. The steps of a window and late steps
-/// depend on the bound. The runs to outcomes belong to one search.
-fn can_resume(task: Task<'_>, stop_at: Option<u32>, found: &Exploration) -> bool {
-    found.coverage == Coverage::Bounded
-        && stop_at.is_some()
+/// Returns the bound on pending accesses after a complete search with a smaller one.
+fn next_bound(bound: u32, max_bound: u32) -> u32 {
+    (bound * 2).min(max_bound)
+}
+
+/// Returns whether searches of a task can go on. The steps of a window and late steps depend on the
+/// bound. The runs to outcomes belong to one search.
+fn can_resume(task: Task<'_>, stop_at: Option<u32>) -> bool {
+    stop_at.is_some()
         && task.model.store_buffers().is_some()
         && !grace_period::occurs(&task.problem.program)
 }
@@ -284,8 +327,8 @@ impl Visitor for Search<'_> {
 }
 
 /// Searches for a shortest run to a violation, no longer than the given trace. Returns the replayed
-/// run if one is found. The search may store a multiple of `states`, the states of the first
-/// search.
+/// run if one is found. Unless the settings limit the search, it may store a multiple of `states`, the
+/// states of the first search.
 pub(crate) fn find_shorter(
     task: Task<'_>,
     settings: Settings,
@@ -294,7 +337,8 @@ pub(crate) fn find_shorter(
     states: u64,
 ) -> Option<Evidence> {
     let max_steps = trace.steps.len();
-    let max_states = states.saturating_mul(SHORTEN_STATES_FACTOR).saturating_add(100_000);
+    let by_states = || states.saturating_mul(SHORTEN_STATES_FACTOR).saturating_add(100_000);
+    let max_states = settings.shorten_states.unwrap_or_else(by_states);
     // A bound that does not restrict runs of at most this many steps, unless the user fixed one.
     let unrestricting = (max_steps as u32 + 1).max(trace.bound.unwrap_or(0)).min(LARGEST_BOUND);
     let bound = settings.fixed_buffer.unwrap_or(unrestricting);

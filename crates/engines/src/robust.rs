@@ -26,7 +26,7 @@
 pub mod definition;
 pub(crate) mod non_sc_run;
 
-use crate::attack::{AttackResult, attack, attack_trace};
+use crate::attack::{AttackResult, Effort, attack, attack_trace};
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::evidence::{Evidence, Witness};
 use crate::explicit::Explicit;
@@ -96,6 +96,32 @@ impl Engine for Robust {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        self.decide(task, Effort::Proof, settings, budget)
+    }
+
+    fn find_violations(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        self.decide(task, Effort::Violations, settings, budget)
+    }
+
+    fn robust_definition(&self) -> Option<RobustDefinition> {
+        Some(self.definition)
+    }
+
+    fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        crate::stateless::Stateless::default().outcomes(task, settings, budget)
+    }
+}
+
+impl Robust {
+    /// Decides a task. To find a violation under TSO, a short search for an attack is enough: inference
+    /// asks many such questions, and asks again for a proof.
+    fn decide(
+        &self,
+        task: Task<'_>,
+        effort: Effort,
+        settings: Settings,
+        budget: Budget<'_>,
+    ) -> Answer {
         if task.model.kind == ModelKind::Sc {
             return Explicit.run(
                 Task { problem: &task.problem.safety(), ..task },
@@ -126,20 +152,16 @@ impl Engine for Robust {
         }
         let task = Task { problem: &problem, ..task };
         let query = Query { task, spin_assumed: &spin_assumed, model, settings, budget };
+        let is_tso = query.model == Some(Model::Tso);
         match self.method {
+            RobustMethod::Auto | RobustMethod::Attack if is_tso && effort == Effort::Violations => {
+                query.attack(effort, u64::MAX)
+            }
             RobustMethod::Auto => query.auto(),
             RobustMethod::Stateless => query.traces(u64::MAX),
             RobustMethod::Preemptions(max_preemptions) => query.preemptions(Some(max_preemptions)),
-            RobustMethod::Attack => query.attack(u64::MAX),
+            RobustMethod::Attack => query.attack(effort, u64::MAX),
         }
-    }
-
-    fn robust_definition(&self) -> Option<RobustDefinition> {
-        Some(self.definition)
-    }
-
-    fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        crate::stateless::Stateless::default().outcomes(task, settings, budget)
     }
 }
 
@@ -247,7 +269,7 @@ pub(crate) struct Query<'a> {
 impl Query<'_> {
     fn auto(&self) -> Answer {
         if self.model == Some(Model::Tso) {
-            let small = self.attack(FIRST_ATTACK_STATES);
+            let small = self.attack(Effort::Proof, FIRST_ATTACK_STATES);
             if limit(&small) != Some(Stop::States) {
                 return small;
             }
@@ -255,7 +277,7 @@ impl Query<'_> {
         let first = self.traces(FIRST_EXECUTIONS);
         let Some(stop @ (Stop::States | Stop::Depth)) = limit(&first) else { return first };
         if self.model == Some(Model::Tso) {
-            let second = self.attack(SECOND_ATTACK_STATES);
+            let second = self.attack(Effort::Proof, SECOND_ATTACK_STATES);
             if limit(&second) != Some(Stop::States) {
                 return second;
             }
@@ -403,14 +425,14 @@ impl Query<'_> {
     }
 
     /// Searches for an attack in at most this many states.
-    fn attack(&self, states: u64) -> Answer {
+    fn attack(&self, effort: Effort, states: u64) -> Answer {
         if self.model != Some(Model::Tso) {
             return undecided(Unsupported::Model, Decider::Attack);
         }
         let states = self.settings.limits.states.min(states);
         let limits = Limits { states, ..self.settings.limits };
         let settings = Settings { limits, ..self.settings };
-        let attacked = attack(self.spin_assumed, true, settings, self.budget);
+        let attacked = attack(self.spin_assumed, true, effort, settings, self.budget);
         let found = attacked.found.map(|attack_result| match attack_result {
             AttackResult::Violation(trace) => self.violation_evidence(&trace),
             AttackResult::Attack { init, steps } => {

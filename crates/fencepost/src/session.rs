@@ -164,6 +164,7 @@ pub(crate) fn settings(search: &Search) -> Settings {
         max_buffer: search.max_buffer,
         fixed_buffer: search.buffer,
         shortest: true,
+        shorten_states: None,
         traces: 1,
         unwind: None,
         certifiable: false,

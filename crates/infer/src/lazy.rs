@@ -47,6 +47,8 @@ const MAX_ALTERNATIVES: usize = 16;
 const MAX_LISTED: usize = 256;
 /// The state limit of a search that minimises a clause.
 const MINIMISATION_STATES: u64 = 50_000;
+/// The states that the searches for shorter runs may store together, in every repair.
+const SHORTEN_STATES: u64 = 20_000;
 
 /// The state limit of the search under sequential consistency.
 const SC_STATES: u64 = 200_000;
@@ -498,9 +500,14 @@ impl InferenceState<'_> {
     }
 
     /// Finds, for each barrier, a violation that occurs without the barrier: a shortest one, or one
-    /// in which few threads take steps.
+    /// in which few threads take steps. The searches for shorter runs together store about as many
+    /// states as the verification of the placement.
     fn find_needs(&self, placement: &Placement) -> Vec<Need> {
-        let settings = Settings { shortest: true, traces: 1, ..self.query.settings };
+        let states: u64 = self.statistics.iter().map(|statistics| statistics.states).sum();
+        let share = states.max(SHORTEN_STATES) / placement.atoms.len().max(1) as u64;
+        let shorten_states = Some(share);
+        let settings =
+            Settings { shortest: true, shorten_states, traces: 1, ..self.query.settings };
         let need_for = |atom| {
             let mut fewer = placement.clone();
             fewer.atoms.remove(&atom);

@@ -20,6 +20,7 @@
 //! state that is replaced before the round of the state begins.
 
 use crate::antichain::Antichain;
+use crate::level::{Level, is_large};
 use crate::limits::{Cancel, Coverage, Limits, Progress, Stop};
 use crate::system::{Ordered, Sink, TransitionSystem};
 use crate::visited::{Arena, SHARDS, Shard, StateId, Visited, shard_of};
@@ -31,12 +32,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// The number of states in a chunk.
-const CHUNK_STATES: usize = 64;
 /// The maximum number of chunks in a round.
 const ROUND_CHUNKS: usize = 512;
-/// Rounds with fewer states run on the calling thread.
-const MIN_PARALLEL_STATES: usize = 512;
 /// The number of insertions by which prefetching of table slots is ahead.
 const PREFETCH_DISTANCE: usize = 8;
 
@@ -97,15 +94,6 @@ pub struct Exploration<V = Shard> {
     /// The number of bytes allocated at the end of the search, which is the maximum.
     pub bytes: u64,
     pub(crate) shards: Vec<V>,
-}
-
-/// States of one depth that are to be expanded.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Level {
-    /// The states. A chunk is a shard and a range of its states.
-    chunks: Vec<(usize, Range<usize>)>,
-    /// Indexed by shard: one past the last state of this depth.
-    ends: [usize; SHARDS],
 }
 
 impl<V: AsRef<Arena>> Exploration<V> {
@@ -421,8 +409,7 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
 
     /// Returns the level with all states behind these ends of the previous one.
     fn level_after(&self, ends: &[usize; SHARDS]) -> Level {
-        let next_ends = self.lens();
-        Level { chunks: split_into_chunks(ends, &next_ends), ends: next_ends }
+        Level::between(ends, self.lens())
     }
 
     /// Expands the states of one depth after the other. Returns the coverage and the last depth.
@@ -587,27 +574,4 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
             work(&mut self.work);
         });
     }
-}
-
-fn is_large(round: &[(usize, Range<usize>)]) -> bool {
-    round.iter().map(|(_, range)| range.len()).sum::<usize>() >= MIN_PARALLEL_STATES
-}
-
-/// Splits a level into chunks: the states of each shard from its first to its end. A chunk is a
-/// shard and a range of its states.
-fn split_into_chunks(
-    firsts: &[usize; SHARDS],
-    ends: &[usize; SHARDS],
-) -> Vec<(usize, Range<usize>)> {
-    let mut chunks = Vec::new();
-    // A small level yields one chunk for each shard, at most SHARDS chunks.
-    for (shard, (first, end)) in firsts.iter().zip(ends).enumerate() {
-        let mut from = *first;
-        while from < *end {
-            let to = (from + CHUNK_STATES).min(*end);
-            chunks.push((shard, from..to));
-            from = to;
-        }
-    }
-    chunks
 }

@@ -92,7 +92,7 @@ fn search_attack(problem: &Problem, check_properties: bool, threads: usize) -> A
     let budget = Budget { cancel: &cancel, progress: &progress };
     let threads = NonZeroUsize::new(threads).expect("at least one");
     let settings = Settings { threads, ..Settings::default() };
-    attack(&spin_assume(problem, false), check_properties, settings, budget)
+    attack(&spin_assume(problem, false), check_properties, Effort::Proof, settings, budget)
 }
 
 /// Replays a trace on the model of this name.
