@@ -272,6 +272,8 @@ fn every_mutation_of_the_partial_order_reduction_is_detected() {
         Mutation::CommitsCommute,
         Mutation::RacesIgnoreOthers,
         Mutation::NoCycleProviso,
+        Mutation::QuietLoads,
+        Mutation::QuietForwarding,
         Mutation::CriticalSectionsInvisible,
         Mutation::ControlPointsInvisible,
     ] {

@@ -9,10 +9,12 @@ use crate::evidence::{Evidence, Witness};
 use crate::verdict::{self, ReplayResult, Unsupported};
 use fencepost_ir::Value;
 use fencepost_models::bits::Writer;
+use fencepost_models::machine::Attempt;
 use fencepost_models::machine::choice::Choices;
+use fencepost_models::machine::quiet::MAX_QUIET;
 use fencepost_models::machine::system::{FIRST_WITNESS, INIT_DETAIL, STATE_DETAIL, undecided_hang};
 use fencepost_models::replay::{ReplayedRun, Trace, replay};
-use fencepost_models::{Machine, MemoryModel, StepResult};
+use fencepost_models::{Action, Machine, MemoryModel, Step, StepResult};
 use fencepost_search::visited::Arena;
 use fencepost_search::{Exploration, Limits, Options, Target};
 use std::collections::BTreeSet;
@@ -143,17 +145,37 @@ pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
             return None;
         }
     }
+    let mut states: Vec<Vec<u8>> = Vec::new();
     for pair in path.windows(2) {
         machine.unpack(pair[0], &mut state);
-        let matching = machine.attempt_steps(&state).into_iter().find(|attempt| {
-            attempt.taken == Ok(StepResult::Taken)
-                && leads_to(machine.encode(&attempt.after, &mut writer), pair[1])
+        states.push(pair[0].to_vec());
+        let attempts = machine.attempt_steps(&state).into_iter();
+        let mut taken = attempts.filter(|attempt| attempt.taken == Ok(StepResult::Taken));
+        let found = taken.find_map(|Attempt { step, mut after, .. }| {
+            let mut steps = vec![step];
+            let mut between = Vec::new();
+            // The search may have ended its step before any of the quiet accesses.
+            loop {
+                let packed = machine.encode(&after, &mut writer);
+                if leads_to(packed, pair[1]) {
+                    return Some((steps, between));
+                }
+                between.push(packed.to_vec());
+                let thread = steps[0].thread;
+                if between.len() > MAX_QUIET || !machine.take_quiet_step(&mut after, thread) {
+                    return None;
+                }
+                steps.push(Step { thread, action: Action::Run(Vec::new()) });
+            }
         });
         if is_cancelled() {
             return None;
         }
-        trace.steps.push(matching.expect("neighbours on a path must be one step apart").step);
+        let (steps, between) = found.expect("neighbours on a path must be one step apart");
+        trace.steps.extend(steps);
+        states.extend(between);
     }
+    states.extend(path.last().map(|last| last.to_vec()));
     if target.detail != INIT_DETAIL && target.detail != STATE_DETAIL {
         let last = path.last().expect("a step must start from a state");
         machine.unpack(last, &mut state);
@@ -163,5 +185,5 @@ pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
         }
         trace.steps.push(attempts.swap_remove(target.detail as usize).step);
     }
-    Some(Path { trace, states: path.into_iter().map(<[u8]>::to_vec).collect() })
+    Some(Path { trace, states })
 }

@@ -347,7 +347,13 @@ impl Search {
     /// Returns the reductions that are not switched off.
     pub(crate) fn reductions(&self) -> Reductions {
         let (fuse, clear_dead, partial_order) = (!self.no_fuse, !self.no_dead, !self.no_por);
-        Reductions { fuse, clear_dead, partial_order, useful_guesses: partial_order }
+        Reductions {
+            fuse,
+            clear_dead,
+            partial_order,
+            useful_guesses: partial_order,
+            quiet_accesses: partial_order,
+        }
     }
 }
 

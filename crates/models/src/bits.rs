@@ -41,6 +41,11 @@ impl Field {
         value.wrapping_sub(self.min) as u64 <= self.span
     }
 
+    /// Returns the smallest value, and the difference between the largest and the smallest one.
+    pub fn range(self) -> (Value, u64) {
+        (self.min, self.span)
+    }
+
     /// Returns the width in bits.
     pub fn bits(self) -> u32 {
         self.bits
@@ -219,6 +224,15 @@ impl Writer {
     /// Appends padding after the last segment.
     pub fn pad(&mut self) {
         self.copy(&[0; PADDING]);
+    }
+
+    /// Returns the byte string with padding behind it.
+    #[inline]
+    pub fn padded(&mut self) -> &[u8] {
+        let len = self.len;
+        self.pad();
+        self.len = len;
+        &self.bytes[..len + PADDING]
     }
 
     /// Changes the packed value at a place. Space for padding is reserved.

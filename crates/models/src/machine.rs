@@ -16,6 +16,7 @@
 //! - `late_issue`: steps in which accesses become pending as late as possible; `late_end`: where such
 //!   a step ends; `at_once`: partial-order reduction with such steps.
 //! - `prompt`: internal steps that are taken together with the step before them.
+//! - [`quiet`]: accesses that are executed together with the step before them.
 //! - `race`: partial-order reduction with races.
 //! - `run`: execution of statements.
 //! - `section`: read-side sections and grace periods.
@@ -34,6 +35,7 @@ mod late_issue;
 pub mod ordered;
 mod packed;
 mod prompt;
+pub mod quiet;
 mod race;
 mod run;
 mod section;
@@ -68,15 +70,28 @@ pub struct Reductions {
     pub partial_order: bool,
     /// Guess the direction of a branch only if the guess is useful.
     pub useful_guesses: bool,
+    /// If an access commutes with all other steps of every state, execute it together with the step
+    /// before it. A part of partial-order reduction.
+    pub quiet_accesses: bool,
 }
 
 impl Reductions {
     /// All reductions.
-    pub const ALL: Reductions =
-        Reductions { fuse: true, clear_dead: true, partial_order: true, useful_guesses: true };
+    pub const ALL: Reductions = Reductions {
+        fuse: true,
+        clear_dead: true,
+        partial_order: true,
+        useful_guesses: true,
+        quiet_accesses: true,
+    };
     /// No reductions.
-    pub const NONE: Reductions =
-        Reductions { fuse: false, clear_dead: false, partial_order: false, useful_guesses: false };
+    pub const NONE: Reductions = Reductions {
+        fuse: false,
+        clear_dead: false,
+        partial_order: false,
+        useful_guesses: false,
+        quiet_accesses: false,
+    };
 }
 
 /// The action of a step.

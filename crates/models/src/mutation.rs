@@ -105,6 +105,11 @@ pub enum Mutation {
     UnusedLoadsDoNotFault,
     /// Partial order: a step is explored alone although it leads back to a known state.
     NoCycleProviso,
+    /// Partial order: a load is executed with the step before it although its value is used.
+    QuietLoads,
+    /// Partial order: a load is executed with the step before it although the thread has a pending
+    /// store to its location.
+    QuietForwarding,
     /// Partial order: entering or leaving a critical section counts as invisible.
     CriticalSectionsInvisible,
     /// Partial order: a race is explored alone although another thread may still access its location.

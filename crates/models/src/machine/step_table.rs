@@ -49,6 +49,8 @@ pub(super) struct Part {
     pub(super) first_step: u32,
     /// The number of steps.
     pub(super) steps: u32,
+    /// The part behind the [quiet accesses](super::quiet) of the thread, if it is known.
+    pub(super) behind_quiet: Option<PartId>,
     packed: PackedPart,
 }
 
@@ -293,7 +295,8 @@ impl StepTable {
         let first_step = self.steps.len();
         self.steps.extend(steps);
         let steps = (self.steps.len() - first_step) as u32;
-        self.parts.push(Part { facts, steps, first_step: first_step as u32, packed });
+        let first_step = first_step as u32;
+        self.parts.push(Part { facts, steps, first_step, behind_quiet: None, packed });
         if self.parts.len() * 2 > self.slots.len() {
             let len = (self.slots.len() * 2).max(64);
             let old = std::mem::replace(&mut self.slots, vec![Slot::default(); len]);
@@ -317,6 +320,11 @@ impl StepTable {
     #[inline]
     pub(super) fn part(&self, part: PartId) -> &Part {
         &self.parts[part.0 as usize]
+    }
+
+    /// Sets the part behind the quiet accesses.
+    pub(super) fn set_behind_quiet(&mut self, part: PartId, behind: PartId) {
+        self.parts[part.0 as usize].behind_quiet = Some(behind);
     }
 
     /// Returns a step.
@@ -374,17 +382,37 @@ impl StepTable {
         &self,
         entry: &Entry,
         base: &[u8],
+        range: (usize, usize),
+        writer: &mut Writer,
+    ) {
+        self.write_packed_part(entry.packed, base, range, writer);
+        if entry.old != entry.new {
+            writer.patch(entry.place, entry.new);
+        }
+    }
+    /// Writes a packed state that differs from `base` in the part from `from` to `to`.
+    pub(super) fn write_part(
+        &self,
+        part: PartId,
+        base: &[u8],
+        range: (usize, usize),
+        writer: &mut Writer,
+    ) {
+        self.write_packed_part(self.part(part).packed, base, range, writer);
+    }
+
+    #[inline(always)]
+    fn write_packed_part(
+        &self,
+        PackedPart { word, len, start }: PackedPart,
+        base: &[u8],
         (from, to): (usize, usize),
         writer: &mut Writer,
     ) {
-        let PackedPart { word, len, start } = entry.packed;
         let (start, len) = (start as usize, len as usize);
         writer.splice(base, (from, to), (word, len));
         if len > 8 {
             writer.overwrite(from, &self.bytes[start..start + len]);
-        }
-        if entry.old != entry.new {
-            writer.patch(entry.place, entry.new);
         }
     }
 }

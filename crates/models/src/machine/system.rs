@@ -8,7 +8,8 @@
 //! [`Sink::is_farther`]). Typical such steps: a store enters its store buffer, a fence is passed, a
 //! load reads a location that no other thread can still write.
 //!
-//! If no step alone is sufficient, the steps of a race may be: see [`super::race`].
+//! If no step alone is sufficient, the steps of a race may be: see [`super::race`]. Steps that commute
+//! whatever the rest of the state is are part of the step before them: see [`super::quiet`].
 //!
 //! `Invoke` counts the returned operations of other threads. A step that is explored first may
 //! increase this count. The count only restricts which orders of operations explain the results,
@@ -196,7 +197,8 @@ impl<M: MemoryModel> Machine<'_, M> {
                     {
                         sink.target(VIOLATION, seen.number);
                     }
-                    sink.successor(self.pack(t, scratch));
+                    self.pack(t, scratch);
+                    sink.successor(scratch.writer.bytes());
                     seen.may_be_hang = seen.may_be_hang && !self.leaves_wait(t, scratch);
                 }
                 Taken::Failed => {
@@ -250,12 +252,13 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
     }
 
-    /// Packs the successor in `work` after a step of `t`.
+    /// Packs the successor in `work` after a step of `t` and its quiet accesses.
     #[inline]
-    fn pack<'s>(&self, t: ThreadId, scratch: &'s mut Scratch<M::Pending>) -> &'s [u8] {
+    fn pack(&self, t: ThreadId, scratch: &mut Scratch<M::Pending>) {
         let Scratch { base, segments, work, writer, .. } = scratch;
         let same_memory = work.memory == base.memory;
-        self.encode_after(work, segments, same_memory, t, writer)
+        self.encode_after(work, segments, same_memory, t, writer);
+        self.pass_quiet_accesses(t, scratch);
     }
 
     /// Reports a final state.

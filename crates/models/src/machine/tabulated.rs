@@ -9,7 +9,7 @@ use super::step_table::{
 };
 use super::system::Scratch;
 use super::{Machine, StepResult};
-use crate::bits::Place;
+use crate::bits::{Place, Writer};
 use crate::model::{Condition, MemoryModel, Scope, StepFailure};
 use crate::mutation::Mutation;
 use crate::state::State;
@@ -82,6 +82,12 @@ impl Parts {
             sets.1 |= u64::from(facts.is_at_join) << t;
         }
         sets
+    }
+
+    /// Returns where the part of a thread begins and ends in the packed state.
+    pub(super) fn range(&self, t: ThreadId) -> (usize, usize) {
+        let (from, to) = self.part(t).range;
+        (from as usize, to as usize)
     }
 
     #[inline]
@@ -191,7 +197,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     /// Adds the part of a thread in a state to the table.
-    fn add_part(
+    pub(super) fn add_part(
         &self,
         state: &State<M::Pending>,
         t: ThreadId,
@@ -366,13 +372,28 @@ impl<M: MemoryModel> Machine<'_, M> {
         );
         writer.clear();
         self.encode_thread(work, t, writer);
-        let len = writer.bytes().len();
-        writer.pad();
-        let after = match table.find(t, writer.bytes(), 0, len) {
-            Some(part) => part,
-            None => self.add_part(work, t, &writer.bytes()[..len], table, internal),
-        };
+        let mut after = self.find_part(work, t, writer, table, internal);
+        if self.merges_quiet_accesses() {
+            after = self.behind_quiet(work, t, after, (table, internal));
+        }
         Entry::new(place, (old, new), table.part(after), self.is_visible(base, work, t))
+    }
+
+    /// Returns the part of a thread in a state. `writer` has its packed form. Adds it to the table if
+    /// necessary.
+    pub(super) fn find_part(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        writer: &mut Writer,
+        table: &mut StepTable,
+        internal: &mut Vec<u32>,
+    ) -> PartId {
+        let len = writer.bytes().len();
+        match table.find(t, writer.padded(), 0, len) {
+            Some(part) => part,
+            None => self.add_part(state, t, writer.bytes(), table, internal),
+        }
     }
 
     /// Attempts a step of a thread on `work`, with the first combination of its choices.
@@ -420,7 +441,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     /// Returns the condition under which a step commutes in terms of facts about the other threads.
-    fn commutes_if(&self, condition: Condition) -> Commutes {
+    pub(super) fn commutes_if(&self, condition: Condition) -> Commutes {
         match condition {
             Condition::Always => Commutes::Unless(0, 0),
             Condition::Never => Commutes::Never,
@@ -485,9 +506,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     #[inline(always)]
     pub(super) fn pack_entry(&self, at: u32, t: ThreadId, scratch: &mut Scratch<M::Pending>) {
         let Scratch { segments, writer, table: Some(table), parts, .. } = scratch else { return };
-        let (from, to) = parts.part(t).range;
-        let range = (from as usize, to as usize);
-        table.write_successor(table.entry(at), &segments.bytes, range, writer);
+        table.write_successor(table.entry(at), &segments.bytes, parts.range(t), writer);
     }
 
     /// Returns whether the packed successor after a step of `t` violates a property.

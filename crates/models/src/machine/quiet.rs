@@ -1,0 +1,158 @@
+//! Quiet accesses: accesses that are executed together with the step before them.
+//!
+//! An access of a thread is quiet if it is enabled, commutes with every step of the memory model and of
+//! other threads whatever the rest of the state is, and is invisible to the properties. Examples: a
+//! store enters a store buffer, a full fence finds the buffer empty, a load reads a value that the
+//! thread does not use. Such an access alone is a persistent set ([`super::system`]), so a search need
+//! not store the state before it: the step before goes on over the quiet accesses that follow.
+//!
+//! Direction: exact. No step is postponed forever: every cycle of the search still passes stored states,
+//! and the cycle proviso applies to them. A run has all steps: [`Machine::take_quiet_step`] finds them
+//! again.
+//!
+//! *Unused values.* `if (a && b)` with `a` = 0 does not depend on `b`. So the load of `b` is quiet if
+//! the state of the thread behind the load, without dead registers, is the same for each value that the
+//! location may hold. The thread must have no pending store to the location: its commit would order the
+//! load.
+//!
+//! Quiet accesses depend only on the part of their thread, so a table remembers where they end
+//! ([`super::step_table`]). Source: transition merging [Hol99] is the same for local statements; here the
+//! memory model decides what is local.
+
+use super::choice::Choices;
+use super::step_table::{Commutes, PartId, StepTable};
+use super::system::Scratch;
+use super::{Machine, StepResult};
+use crate::bits::Writer;
+use crate::model::{MemoryModel, Scope};
+use crate::mutation::Mutation;
+use crate::state::State;
+use fencepost_ir::{Loc, Op, Pc, ThreadId, Value};
+
+/// The maximal number of quiet accesses that one step executes. It ends infinite loops of them.
+pub const MAX_QUIET: usize = 64;
+
+/// The maximal number of values of a location for which a load is tried.
+const MAX_VALUES: u64 = 16;
+
+impl<M: MemoryModel> Machine<'_, M> {
+    /// Returns whether a search executes quiet accesses together with the step before them.
+    pub(super) fn merges_quiet_accesses(&self) -> bool {
+        let Self { reductions, model, shape, .. } = self;
+        reductions.partial_order
+            && reductions.quiet_accesses
+            && model.has_tables()
+            && !shape.grace_periods.occur
+    }
+
+    /// Executes the next access of a thread if it is quiet and the search executes it together with
+    /// the step before it. Returns whether it did.
+    pub fn take_quiet_step(&self, state: &mut State<M::Pending>, t: ThreadId) -> bool {
+        if !self.merges_quiet_accesses() || !self.may_be_quiet(state, t) {
+            return false;
+        }
+        let mut after = state.clone();
+        let taken = self.run(&mut after, t, &mut Choices::default(), &mut ());
+        let is_quiet = taken == Ok(StepResult::Taken) && !self.is_visible(state, &after, t);
+        if is_quiet {
+            *state = after;
+        }
+        is_quiet
+    }
+
+    /// Executes quiet accesses of a thread. Returns whether there are any.
+    fn take_quiet_steps(&self, state: &mut State<M::Pending>, t: ThreadId) -> bool {
+        (0..MAX_QUIET).take_while(|_| self.take_quiet_step(state, t)).count() > 0
+    }
+
+    /// Returns whether the next access of a thread is quiet if it is enabled and invisible.
+    fn may_be_quiet(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
+        let pc = state.pcs[t.index()];
+        let op = &self.shape.stmt(t, pc).op;
+        if op.memory().is_none() {
+            return false;
+        }
+        let scope = self.model.issue_scope(&self.shape, state, t, pc);
+        if let Op::Load { .. } = op {
+            return matches!(scope, Scope::Location(loc) if self.is_unused(state, t, pc, loc));
+        }
+        let condition = self.run_condition(state, t);
+        let commutes = condition.map_or(Commutes::Never, |condition| self.commutes_if(condition));
+        scope == Scope::Thread && commutes == Commutes::Unless(0, 0)
+    }
+
+    /// Returns whether a thread is in the same state behind a load for every value of its location.
+    fn is_unused(&self, state: &State<M::Pending>, t: ThreadId, pc: Pc, loc: Loc) -> bool {
+        let (min, span) = self.shape.location_fields[loc.index()].range();
+        let may_be_forwarded =
+            self.model.pending_accesses_to(&self.shape, &state.pending, t, loc).stores
+                && !self.mutated.is(Mutation::QuietForwarding);
+        if span >= MAX_VALUES || may_be_forwarded {
+            return false;
+        }
+        debug_assert!(matches!(self.shape.stmt(t, pc).op, Op::Load { .. }), "only a load is tried");
+        let mut writer = Writer::default();
+        let mut first: Option<Vec<u8>> = None;
+        let count = if self.mutated.is(Mutation::QuietLoads) { 0 } else { span };
+        (min..=min + count as Value).all(|value| {
+            let mut after = state.clone();
+            after.memory.values[loc.index()] = value;
+            if self.run(&mut after, t, &mut Choices::default(), &mut ()) != Ok(StepResult::Taken) {
+                return false;
+            }
+            writer.clear();
+            self.encode_thread(&after, t, &mut writer);
+            first.get_or_insert_with(|| writer.bytes().to_vec()) == writer.bytes()
+        })
+    }
+
+    /// Returns the part of a thread behind the quiet accesses that follow `part`, the part of the
+    /// thread in `state`.
+    pub(super) fn behind_quiet(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        part: PartId,
+        (table, internal): (&mut StepTable, &mut Vec<u32>),
+    ) -> PartId {
+        if let Some(behind) = table.part(part).behind_quiet {
+            return behind;
+        }
+        let mut after = state.clone();
+        let mut behind = part;
+        if self.take_quiet_steps(&mut after, t) {
+            let mut writer = Writer::default();
+            self.encode_thread(&after, t, &mut writer);
+            behind = self.find_part(&after, t, &mut writer, table, internal);
+        }
+        table.set_behind_quiet(part, behind);
+        behind
+    }
+
+    /// Executes the quiet accesses of a thread behind a step of it. `work` is the state after the step,
+    /// `writer` has its packed form.
+    pub(super) fn pass_quiet_accesses(&self, t: ThreadId, scratch: &mut Scratch<M::Pending>) {
+        if !self.merges_quiet_accesses() {
+            return;
+        }
+        let Scratch { segments, work, writer, table, parts, internal, .. } = scratch;
+        let Some(table) = table else {
+            if self.take_quiet_steps(work, t) {
+                self.encode(work, writer);
+            }
+            return;
+        };
+        let (from, to) = parts.range(t);
+        let to = writer.bytes().len() - (segments.len() - to);
+        let packed = writer.padded();
+        let part = match table.find(t, packed, from, to - from) {
+            Some(part) => part,
+            None => self.add_part(work, t, &packed[from..to], table, internal),
+        };
+        let behind = self.behind_quiet(work, t, part, (table, internal));
+        if behind != part {
+            let base = writer.padded().to_vec();
+            table.write_part(behind, &base, (from, to), writer);
+        }
+    }
+}
