@@ -274,6 +274,7 @@ fn every_mutation_of_the_partial_order_reduction_is_detected() {
         Mutation::NoCycleProviso,
         Mutation::QuietLoads,
         Mutation::QuietForwarding,
+        Mutation::EqualForOneValue,
         Mutation::CriticalSectionsInvisible,
         Mutation::ControlPointsInvisible,
     ] {

@@ -14,7 +14,8 @@
 //! and not on which arm is faster. The short first round has only the exact arm and the proof arm.
 //! Each later round starts with a search for violations of few threads ([`crate::few_threads`]), the
 //! robustness arm, and proofs without some locations ([`crate::hiding`]). The proof arm comes next,
-//! then the exact arm, which continues its search of the previous round. If the control flow bounds the store buffers, the exact arm can decide the
+//! then the exact arm, which continues its search of the previous round with the same or a larger bound
+//! on pending accesses. If the control flow bounds the store buffers, the exact arm can decide the
 //! program, so it comes first, and the proof arm joins only in late rounds.
 //!
 //! Rejected: an exact and an abstract search in parallel. The exact search had to end first, for an
@@ -51,7 +52,7 @@ const STATES_FACTOR: u64 = 8;
 /// How many times fewer states an abstract search may store than the exact search of the same
 /// round. An abstract state takes about 10 times as long as an exact one, and a round may try four
 /// abstractions.
-const ABSTRACT_STATES_DIVISOR: u64 = 16;
+const ABSTRACT_STATES_DIVISOR: u64 = 8;
 /// The states that an abstract search may store in every round.
 const MIN_ABSTRACT_STATES: u64 = 5_000;
 /// How many times fewer states the automata engine may store than an abstract search.
@@ -70,8 +71,6 @@ const HIDING_STATES_DIVISOR: u64 = 16;
 const MIN_HIDING_STATES: u64 = 5_000;
 /// The largest k of an abstraction of a program without some locations.
 const HIDING_MAX_K: u32 = 1;
-/// The bound on pending accesses in the first round. It doubles from round to round.
-const FIRST_BOUND: u32 = 8;
 /// If the control flow bounds the store buffers, the exact search decides the program. The proof arm
 /// then runs only in rounds with more states than this.
 const EXACT_STATES: u64 = 2_000_000;
@@ -197,7 +196,6 @@ impl Portfolio<'_> {
         let mut refinement = Refinement::default();
         let mut few_threads = OpenSets::of(&self.task.problem.program);
         let mut allowance = FIRST_STATES;
-        let mut bound = sufficient_bound.unwrap_or(FIRST_BOUND);
         let mut exact_answer: Option<Answer> = None;
         let mut paused: Option<Paused> = None;
         let mut clean_up_to = None;
@@ -205,8 +203,7 @@ impl Portfolio<'_> {
         loop {
             let states = allowance.min(self.settings.limits.states);
             let last = states == self.settings.limits.states;
-            let within = if last { max_bound } else { bound.min(max_bound) };
-            let settings = self.settings_beside(paused.as_ref(), states, within);
+            let settings = self.settings_beside(paused.as_ref(), states);
             // Where the exact search decides, the searches before it cost a part of what it has spent.
             let share = |divisor: u64| match sufficient_bound {
                 Some(_) => states / (STATES_FACTOR * SPENT_DIVISOR),
@@ -220,7 +217,7 @@ impl Portfolio<'_> {
                 }
                 if try_robustness && robustness::is_promising(self.task, exact) {
                     let states = share(ROBUSTNESS_STATES_DIVISOR);
-                    let settings = self.settings_beside(paused.as_ref(), states, within);
+                    let settings = self.settings_beside(paused.as_ref(), states);
                     match robustness::attempt(self.task, settings, self.budget) {
                         robustness::Attempt::Concluded(answer) => {
                             return self.shorten_violation(*answer);
@@ -230,7 +227,7 @@ impl Portfolio<'_> {
                     }
                 }
                 if !self.settings.certifiable && sufficient_bound.is_none() {
-                    let within = hiding_settings(settings, states, within);
+                    let within = hiding_settings(settings, states, max_bound);
                     let verify = |task: Task<'_>| self.verify_hidden(task, within);
                     if let Some(answer) = hiding::prove(self.task, self.budget.cancel, &verify) {
                         return answer;
@@ -249,7 +246,7 @@ impl Portfolio<'_> {
                 return self.shorten_violation(proof);
             }
             if !exact_is_done {
-                let settings = self.settings_beside(None, states, within);
+                let settings = self.settings_beside(None, states);
                 let (exact, rest) =
                     explicit::run_from(self.task, settings, self.budget, paused.take());
                 paused = rest;
@@ -264,7 +261,7 @@ impl Portfolio<'_> {
             // Growing values in the first round make a proof unlikely. Later rounds try anyway.
             let is_unlikely = states <= FIRST_STATES && exact.growing.is_some();
             if may_prove && !prove_first && !is_unlikely {
-                let settings = self.settings_beside(paused.as_ref(), states, within);
+                let settings = self.settings_beside(paused.as_ref(), states);
                 if let Some(proof) = self.prove(settings, &mut refinement) {
                     return self.shorten_violation(proof);
                 }
@@ -275,7 +272,6 @@ impl Portfolio<'_> {
                 break;
             }
             allowance = allowance.saturating_mul(STATES_FACTOR);
-            bound = bound.saturating_mul(2);
         }
         let mut answer = exact_answer.expect("at least one round was run");
         if answer.verdict.inconclusive().is_some() {
@@ -289,14 +285,13 @@ impl Portfolio<'_> {
         answer
     }
 
-    /// Returns the settings of a search with this limit on states and on the bound. A paused search
-    /// keeps its memory.
-    fn settings_beside(&self, paused: Option<&Paused>, states: u64, bound: u32) -> Settings {
+    /// Returns the settings of a search with this limit on states. A paused search keeps its memory.
+    fn settings_beside(&self, paused: Option<&Paused>, states: u64) -> Settings {
         let limits = self.settings.limits;
         let held = paused.map_or(0, Paused::bytes);
         let states = states.min(limits.states);
         let limits = Limits { states, bytes: limits.bytes.saturating_sub(held), ..limits };
-        Settings { limits, max_buffer: Some(bound), ..self.settings }
+        Settings { limits, ..self.settings }
     }
 
     /// Tries to verify a program without some locations, by an exact search and by coarse

@@ -156,12 +156,13 @@ pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
             let mut between = Vec::new();
             // The search may have ended its step before any of the quiet accesses.
             loop {
-                let packed = machine.encode(&after, &mut writer);
-                if leads_to(packed, pair[1]) {
+                let thread = steps[0].thread;
+                let mut unified = after.clone();
+                machine.unify_values(&mut unified, thread);
+                if leads_to(machine.encode(&unified, &mut writer), pair[1]) {
                     return Some((steps, between));
                 }
-                between.push(packed.to_vec());
-                let thread = steps[0].thread;
+                between.push(machine.encode(&after, &mut writer).to_vec());
                 if between.len() > MAX_QUIET || !machine.take_quiet_step(&mut after, thread) {
                     return None;
                 }

@@ -341,6 +341,15 @@ pub(crate) struct Search {
     /// Do not use partial-order reduction; more states, same verdict
     #[arg(long)]
     pub(crate) no_por: bool,
+
+    /// Do not execute accesses that nobody can observe with the step before them; more states, same
+    /// verdict
+    #[arg(long)]
+    pub(crate) no_quiet: bool,
+
+    /// Do not replace values of registers by equal ones; more states, same verdict
+    #[arg(long)]
+    pub(crate) no_equal: bool,
 }
 
 impl Search {
@@ -352,7 +361,8 @@ impl Search {
             clear_dead,
             partial_order,
             useful_guesses: partial_order,
-            quiet_accesses: partial_order,
+            quiet_accesses: partial_order && !self.no_quiet,
+            equal_values: partial_order && !self.no_quiet && !self.no_equal,
         }
     }
 }

@@ -11,6 +11,7 @@
 //! - [`choice`]: the choices inside one step.
 //! - `direct`: execution directly on memory, without a memory model.
 //! - `early_loads`: the loads that may be performed first behind a guess.
+//! - `equal_values`: register values between which no later step distinguishes.
 //! - `guess`: guesses of the directions of branches, and which of them are useful.
 //! - [`hang`]: threads that wait forever.
 //! - `late_issue`: steps in which accesses become pending as late as possible; `late_end`: where such
@@ -28,6 +29,7 @@ pub mod choice;
 mod completion;
 mod direct;
 mod early_loads;
+mod equal_values;
 mod guess;
 pub mod hang;
 mod late_end;
@@ -73,6 +75,9 @@ pub struct Reductions {
     /// If an access commutes with all other steps of every state, execute it together with the step
     /// before it. A part of partial-order reduction.
     pub quiet_accesses: bool,
+    /// Of several values of a register between which no later step distinguishes, keep one. Needs
+    /// `quiet_accesses`.
+    pub equal_values: bool,
 }
 
 impl Reductions {
@@ -83,6 +88,7 @@ impl Reductions {
         partial_order: true,
         useful_guesses: true,
         quiet_accesses: true,
+        equal_values: true,
     };
     /// No reductions.
     pub const NONE: Reductions = Reductions {
@@ -91,6 +97,7 @@ impl Reductions {
         partial_order: false,
         useful_guesses: false,
         quiet_accesses: false,
+        equal_values: false,
     };
 }
 

@@ -110,6 +110,9 @@ pub enum Mutation {
     /// Partial order: a load is executed with the step before it although the thread has a pending
     /// store to its location.
     QuietForwarding,
+    /// Partial order: values of a register are equal if one value of the next load does not show a
+    /// difference.
+    EqualForOneValue,
     /// Partial order: entering or leaving a critical section counts as invisible.
     CriticalSectionsInvisible,
     /// Partial order: a race is explored alone although another thread may still access its location.

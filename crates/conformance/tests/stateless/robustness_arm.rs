@@ -88,12 +88,17 @@ fn random_programs_get_the_same_verdict() {
     }
 }
 
-/// The first round of the portfolio stores too few states for this program, in the exact model and
-/// in abstract models. It has fewer SC states.
+/// A thread stores in a loop without a fence, so the store buffers have no bound. The first round of the
+/// portfolio stores too few states for this program, in the exact model and in abstract models. It has
+/// fewer SC states.
 #[test]
 fn auto_decides_a_large_robust_program_from_its_sc_states() {
-    let path = corpus().join("mutex/bakery3.fp");
+    let path = corpus().join("mutex/peterson-filter3.fp");
     let source = std::fs::read_to_string(path).expect("the corpus has this program");
+    let log = "if (i == 0) { do { log = true; again = choose(0, 1); } while (again != 0); }";
+    let source = source
+        .replace("shared int(0..N) level[N];", "shared int(0..N) level[N];\nshared bool log;")
+        .replace("critical { skip; }", &format!("critical {{ skip; }} {log}"));
     let problem = &lower(&source).expect("the program has no errors")[0];
     let answers =
         [1, 2].map(|threads| check_with(&Auto, problem, &model("tso"), settings(threads)));
@@ -105,5 +110,6 @@ fn auto_decides_a_large_robust_program_from_its_sc_states() {
     // A certificate needs the bound of an exact search or the k of an abstraction.
     let certifiable = Settings { certifiable: true, ..settings(2) };
     let answer = check_with(&Auto, problem, &model("tso"), certifiable);
-    assert_eq!(answer.decider, Decider::Explicit);
+    assert!(answer.verdict.is_verified());
+    assert_ne!(answer.decider, Decider::Attack);
 }

@@ -16,8 +16,7 @@
 //! load.
 //!
 //! Quiet accesses depend only on the part of their thread, so a table remembers where they end
-//! ([`super::step_table`]). Source: transition merging [Hol99] is the same for local statements; here the
-//! memory model decides what is local.
+//! ([`super::step_table`]). There, the search also replaces [equal values](super::equal_values).
 
 use super::choice::Choices;
 use super::step_table::{Commutes, PartId, StepTable};
@@ -60,9 +59,11 @@ impl<M: MemoryModel> Machine<'_, M> {
         is_quiet
     }
 
-    /// Executes quiet accesses of a thread. Returns whether there are any.
-    fn take_quiet_steps(&self, state: &mut State<M::Pending>, t: ThreadId) -> bool {
-        (0..MAX_QUIET).take_while(|_| self.take_quiet_step(state, t)).count() > 0
+    /// Executes quiet accesses of a thread, then replaces equal values. Returns whether the state has
+    /// changed.
+    fn settle(&self, state: &mut State<M::Pending>, t: ThreadId) -> bool {
+        let quiet = (0..MAX_QUIET).take_while(|_| self.take_quiet_step(state, t)).count();
+        self.unify_values(state, t) || quiet > 0
     }
 
     /// Returns whether the next access of a thread is quiet if it is enabled and invisible.
@@ -106,30 +107,30 @@ impl<M: MemoryModel> Machine<'_, M> {
         })
     }
 
-    /// Returns the part of a thread behind the quiet accesses that follow `part`, the part of the
-    /// thread in `state`.
-    pub(super) fn behind_quiet(
+    /// Returns the part of a thread behind the quiet accesses that follow `part`, with equal values
+    /// replaced. `part` is the part of the thread in `state`.
+    pub(super) fn settled_part(
         &self,
         state: &State<M::Pending>,
         t: ThreadId,
         part: PartId,
         (table, internal): (&mut StepTable, &mut Vec<u32>),
     ) -> PartId {
-        if let Some(behind) = table.part(part).behind_quiet {
-            return behind;
+        if let Some(settled) = table.part(part).settled {
+            return settled;
         }
         let mut after = state.clone();
-        let mut behind = part;
-        if self.take_quiet_steps(&mut after, t) {
+        let mut settled = part;
+        if self.settle(&mut after, t) {
             let mut writer = Writer::default();
             self.encode_thread(&after, t, &mut writer);
-            behind = self.find_part(&after, t, &mut writer, table, internal);
+            settled = self.find_part(&after, t, &mut writer, table, internal);
         }
-        table.set_behind_quiet(part, behind);
-        behind
+        table.set_settled(part, settled);
+        settled
     }
 
-    /// Executes the quiet accesses of a thread behind a step of it. `work` is the state after the step,
+    /// Executes the quiet accesses of a thread behind a step of it, and replaces equal values. `work` is the state after the step,
     /// `writer` has its packed form.
     pub(super) fn pass_quiet_accesses(&self, t: ThreadId, scratch: &mut Scratch<M::Pending>) {
         if !self.merges_quiet_accesses() {
@@ -137,7 +138,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
         let Scratch { segments, work, writer, table, parts, internal, .. } = scratch;
         let Some(table) = table else {
-            if self.take_quiet_steps(work, t) {
+            if self.settle(work, t) {
                 self.encode(work, writer);
             }
             return;
@@ -149,10 +150,10 @@ impl<M: MemoryModel> Machine<'_, M> {
             Some(part) => part,
             None => self.add_part(work, t, &packed[from..to], table, internal),
         };
-        let behind = self.behind_quiet(work, t, part, (table, internal));
-        if behind != part {
+        let settled = self.settled_part(work, t, part, (table, internal));
+        if settled != part {
             let base = writer.padded().to_vec();
-            table.write_part(behind, &base, (from, to), writer);
+            table.write_part(settled, &base, (from, to), writer);
         }
     }
 }

@@ -50,7 +50,7 @@ pub(super) struct Part {
     /// The number of steps.
     pub(super) steps: u32,
     /// The part behind the [quiet accesses](super::quiet) of the thread, if it is known.
-    pub(super) behind_quiet: Option<PartId>,
+    pub(super) settled: Option<PartId>,
     packed: PackedPart,
 }
 
@@ -296,7 +296,7 @@ impl StepTable {
         self.steps.extend(steps);
         let steps = (self.steps.len() - first_step) as u32;
         let first_step = first_step as u32;
-        self.parts.push(Part { facts, steps, first_step, behind_quiet: None, packed });
+        self.parts.push(Part { facts, steps, first_step, settled: None, packed });
         if self.parts.len() * 2 > self.slots.len() {
             let len = (self.slots.len() * 2).max(64);
             let old = std::mem::replace(&mut self.slots, vec![Slot::default(); len]);
@@ -323,8 +323,8 @@ impl StepTable {
     }
 
     /// Sets the part behind the quiet accesses.
-    pub(super) fn set_behind_quiet(&mut self, part: PartId, behind: PartId) {
-        self.parts[part.0 as usize].behind_quiet = Some(behind);
+    pub(super) fn set_settled(&mut self, part: PartId, settled: PartId) {
+        self.parts[part.0 as usize].settled = Some(settled);
     }
 
     /// Returns a step.

@@ -374,7 +374,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         self.encode_thread(work, t, writer);
         let mut after = self.find_part(work, t, writer, table, internal);
         if self.merges_quiet_accesses() {
-            after = self.behind_quiet(work, t, after, (table, internal));
+            after = self.settled_part(work, t, after, (table, internal));
         }
         Entry::new(place, (old, new), table.part(after), self.is_visible(base, work, t))
     }
