@@ -31,6 +31,7 @@ pub mod robustness;
 use crate::abstraction::Abstraction;
 use crate::automata::Automata;
 use crate::concretise::SpuriousRun;
+use crate::counters;
 use crate::engine::{Answer, Budget, Engine, Settings, Task};
 use crate::evidence::Evidence;
 use crate::explicit::{self, Explicit};
@@ -95,6 +96,9 @@ impl Engine for Auto {
             return Explicit.run(task, settings, budget);
         }
         if !abstractable {
+            if let Some(answer) = counters::decide_early(task, settings, budget) {
+                return answer;
+            }
             let prove = |bound, states| {
                 let within = hiding_settings(settings, states, bound);
                 let verify = |task: Task<'_>| verified(Explicit.run(task, within, budget));
@@ -208,6 +212,13 @@ impl Portfolio<'_> {
                 let found = few_threads.search(self.task, settings, self.budget, few_states);
                 if let Some(violated) = found {
                     return violated;
+                }
+                if exact.growing.is_some() && !self.settings.certifiable {
+                    let settings = counters::settings_for(self.settings, states);
+                    let answer = counters::decide(self.task, settings, self.budget, within);
+                    if let Some(answer) = answer {
+                        return self.shorten_violation(answer);
+                    }
                 }
                 if try_robustness && robustness::is_promising(self.task, exact) {
                     let states = (states / ROBUSTNESS_STATES_DIVISOR).max(FIRST_STATES);
