@@ -37,6 +37,7 @@ use crate::evidence::Evidence;
 use crate::explicit::{self, Explicit};
 use crate::few_threads::OpenSets;
 use crate::forgetting;
+use crate::growing_variable::still_grows;
 use crate::hiding;
 use crate::transfer::replay_violations;
 use crate::verdict::{Inconclusive, InconclusiveReason, Verdict};
@@ -201,6 +202,9 @@ impl Portfolio<'_> {
         let mut bound = sufficient_bound.unwrap_or(FIRST_BOUND);
         let mut exact_answer: Option<Answer> = None;
         let mut clean_up_to = None;
+        let mut growing = None;
+        // Whether a variable keeps growing: then the proofs below do not help.
+        let mut grows = false;
         let mut try_robustness = !self.settings.certifiable;
         loop {
             let states = allowance.min(self.settings.limits.states);
@@ -213,8 +217,8 @@ impl Portfolio<'_> {
                 if let Some(violated) = found {
                     return violated;
                 }
-                if exact.growing.is_some() && !self.settings.certifiable {
-                    let settings = counters::settings_for(self.settings, states);
+                if !self.settings.certifiable {
+                    let settings = counters::settings_for(self.settings, states / 2);
                     let answer = counters::decide(self.task, settings, self.budget, within);
                     if let Some(answer) = answer {
                         return self.shorten_violation(answer);
@@ -231,7 +235,7 @@ impl Portfolio<'_> {
                         robustness::Attempt::Undecidable => try_robustness = false,
                     }
                 }
-                if !self.settings.certifiable {
+                if !self.settings.certifiable && !grows {
                     let within = hiding_settings(self.settings, states, within);
                     let verify = |task: Task<'_>| self.verify_hidden(task, within);
                     if let Some(answer) = hiding::prove(self.task, self.budget.cancel, &verify) {
@@ -245,8 +249,9 @@ impl Portfolio<'_> {
             // The exact search decides the program if the control flow bounds the store buffers.
             // If not, a proof is more likely, except in the short first round.
             let is_bounded = sufficient_bound.is_some();
-            let may_prove = !is_bounded || states > EXACT_STATES || last || exact_is_done;
-            let prove_first = exact_is_done || !is_bounded && exact_answer.is_some();
+            let may_prove =
+                !grows && (!is_bounded || states > EXACT_STATES || last) || exact_is_done;
+            let prove_first = exact_is_done || !is_bounded && exact_answer.is_some() && !grows;
             if prove_first && let Some(proof) = self.prove(settings, &mut refinement) {
                 return self.shorten_violation(proof);
             }
@@ -271,6 +276,13 @@ impl Portfolio<'_> {
             }
             let stopped = self.budget.cancel.reason().is_some();
             let exact_is_done = is_exhausted(exact, max_bound) || is_out_of_memory(exact);
+            grows = self.settings.limits.states == u64::MAX
+                && states > FIRST_STATES
+                && exact.growing.is_some_and(|later| still_grows(growing, later));
+            growing = exact.growing.or(growing);
+            if grows && states >= counters::GIVE_UP_STATES {
+                break;
+            }
             if stopped || last || refinement.is_finished() && exact_is_done {
                 break;
             }
@@ -284,6 +296,9 @@ impl Portfolio<'_> {
                 answer.verdict = answer.verdict.weakened(InconclusiveReason::Limit(stop));
             }
             answer.verdict = answer.verdict.clean_up_to(clean_up_to);
+            if let Some(InconclusiveReason::Limit(_)) = answer.verdict.inconclusive_reason() {
+                answer.growing = answer.growing.or(growing);
+            }
             answer.spurious_run = refinement.spurious_run;
         }
         answer

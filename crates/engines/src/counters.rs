@@ -34,8 +34,11 @@ mod system;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::explicit::Explicit;
+use crate::growing_variable::{growing_under_sc, unbounded};
 use crate::path::options;
-use crate::verdict::{self, Bound, Explored, Findings, ReplayResult, Verdict, judge};
+use crate::verdict::{
+    self, Bound, Explored, Findings, InconclusiveReason, ReplayResult, Verdict, judge,
+};
 use canonical::Canonical;
 use fencepost_ir::Observable;
 use fencepost_ir::counters::{CounterClass, CounterKind, counter_classes};
@@ -48,7 +51,7 @@ use fencepost_models::pso::Pso;
 use fencepost_models::sc::Sc;
 use fencepost_models::tso::Tso;
 use fencepost_models::{Fidelity, Machine, Reductions};
-use fencepost_search::{Limits, WorkLimits, explore};
+use fencepost_search::{Limits, Stop, WorkLimits, explore};
 use std::collections::BTreeSet;
 use system::CounterSystem;
 
@@ -56,6 +59,8 @@ use system::CounterSystem;
 const EARLY_STATES: u64 = 20_000;
 /// How many times as many states this search may store under SC.
 const STATES_FACTOR: u64 = 16;
+/// If a variable keeps growing and nothing else helps, an exact search ends with this many states.
+pub(crate) const GIVE_UP_STATES: u64 = 1_280_000;
 /// How often the cut is made longer after a spurious violation.
 const MAX_REFINEMENTS: u32 = 2;
 
@@ -84,8 +89,8 @@ pub(crate) fn decide(
     }
 }
 
-/// Decides a problem under SC, if its numbers grow and this search can decide it. The exact search
-/// comes first, with few states.
+/// Decides a problem under SC, if this search can. Otherwise, if a variable keeps growing, gives up
+/// after a search of limited length. The exact search comes first, with few states.
 pub(crate) fn decide_early(
     task: Task<'_>,
     settings: Settings,
@@ -93,14 +98,26 @@ pub(crate) fn decide_early(
 ) -> Option<Answer> {
     let is_candidate = task.model.kind == ModelKind::Sc
         && !settings.certifiable
-        && is_supported(task)
-        && !usable_classes(task).is_empty();
+        && !unbounded(&task.problem.program).is_empty();
     if !is_candidate {
         return None;
     }
     let exact = Explicit.run(task, settings_for(settings, EARLY_STATES), budget);
-    exact.growing?;
-    decide(task, settings_for(settings, EARLY_STATES * STATES_FACTOR), budget, 1)
+    if !is_cut(&exact) {
+        return None;
+    }
+    decide(task, settings_for(settings, EARLY_STATES * STATES_FACTOR), budget, 1).or_else(|| {
+        growing_under_sc(task, settings, budget)?;
+        let limits = Limits { states: GIVE_UP_STATES, ..settings.limits };
+        let answer = Explicit.run(task, Settings { limits, ..settings }, budget);
+        (answer.growing.is_some() || !is_cut(&answer)).then_some(answer)
+    })
+}
+
+/// Returns whether an answer is inconclusive because of its limit on states.
+pub(crate) fn is_cut(answer: &Answer) -> bool {
+    let reason = answer.verdict.inconclusive_reason();
+    matches!(reason, Some(InconclusiveReason::Limit(Stop::States)))
 }
 
 fn is_supported(task: Task<'_>) -> bool {
@@ -135,7 +152,7 @@ impl Attempt<'_> {
             match &answer.verdict {
                 Verdict::Verified(_) | Verdict::Violated(_) => return Some(answer),
                 Verdict::Inconclusive(inconclusive) => match inconclusive.reason() {
-                    verdict::InconclusiveReason::Spurious if !is_exact => {}
+                    InconclusiveReason::Spurious if !is_exact => {}
                     _ => return None,
                 },
             }
