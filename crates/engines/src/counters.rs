@@ -41,7 +41,7 @@ use crate::verdict::{
 };
 use canonical::Canonical;
 use fencepost_ir::Observable;
-use fencepost_ir::counters::{CounterClass, CounterKind, counter_classes};
+use fencepost_ir::counters::{CounterClass, CounterKind, LARGE_SPAN, counter_classes};
 use fencepost_ir::range::ranges_with_free;
 use fencepost_models::buffered::{Buffered, PlainQueues};
 use fencepost_models::catalog::ModelKind;
@@ -72,10 +72,22 @@ pub(crate) fn decide(
     budget: Budget<'_>,
     bound: u32,
 ) -> Option<Answer> {
+    decide_above(task, settings, budget, bound, LARGE_SPAN)
+}
+
+/// Tries to decide a problem, as [`decide`] does, with the classes of numbers whose range has at
+/// least `span` values. For tests.
+pub fn decide_above(
+    task: Task<'_>,
+    settings: Settings,
+    budget: Budget<'_>,
+    bound: u32,
+    span: u64,
+) -> Option<Answer> {
     if !is_supported(task) {
         return None;
     }
-    let classes = usable_classes(task);
+    let classes = usable_classes(task, span);
     if classes.is_empty() {
         return None;
     }
@@ -120,6 +132,15 @@ pub(crate) fn is_cut(answer: &Answer) -> bool {
     matches!(reason, Some(InconclusiveReason::Limit(Stop::States)))
 }
 
+/// Returns whether the search can handle some numbers of a problem under this model.
+pub(crate) fn may_decide(task: Task<'_>) -> bool {
+    let has_queues = match task.model.kind {
+        ModelKind::Sc | ModelKind::Tso | ModelKind::Pso => true,
+        ModelKind::Table(_) | ModelKind::Arm => false,
+    };
+    has_queues && is_supported(task) && !usable_classes(task, LARGE_SPAN).is_empty()
+}
+
 fn is_supported(task: Task<'_>) -> bool {
     let problem = task.problem;
     !problem.has_final_properties() && problem.sometimes.is_empty() && !problem.requires_progress()
@@ -127,13 +148,13 @@ fn is_supported(task: Task<'_>) -> bool {
 
 /// Returns the classes that the search can handle. If a register of a class accumulates, a thread
 /// alone may reach any number, and the check for hangs would depend on it.
-fn usable_classes(task: Task<'_>) -> Vec<CounterClass> {
+fn usable_classes(task: Task<'_>, span: u64) -> Vec<CounterClass> {
     let may_hang = task.problem.may_hang;
     let is_usable = |class: &CounterClass| match class.kind {
         CounterKind::Wrapping(_) => true,
         CounterKind::Ordered(ordered) => may_hang || !ordered.accumulates,
     };
-    counter_classes(task.problem).into_iter().filter(is_usable).collect()
+    counter_classes(task.problem, span).into_iter().filter(is_usable).collect()
 }
 
 struct Attempt<'a> {

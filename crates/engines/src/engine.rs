@@ -161,7 +161,8 @@ impl fmt::Display for Decider {
             Decider::Abstraction(domain, k) => write!(f, "{} k={k}", domain.name()),
             Decider::Forgetting(bound) => write!(f, "forgetting n={bound}"),
             Decider::Hiding(locations) => write!(f, "hiding n={locations}"),
-            Decider::Counters { .. } => f.write_str("counters"),
+            Decider::Counters { covers_overflow: true } => f.write_str("counters"),
+            Decider::Counters { covers_overflow: false } => f.write_str("counters up to overflow"),
         }
     }
 }

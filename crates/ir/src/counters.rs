@@ -34,8 +34,8 @@ use crate::{grace_period, op::Op};
 use flow::Components;
 use form::Checker;
 
-/// A range with at least this span is large.
-const LARGE_SPAN: u64 = 1 << 16;
+/// A range with at least this many values is large.
+pub const LARGE_SPAN: u64 = 1 << 16;
 /// The largest constant that a number may be taken modulo, and the largest common multiple.
 const MAX_MODULUS: Value = 64;
 /// The largest distance of two constants that an ordered class is compared with.
@@ -78,8 +78,9 @@ pub struct Ordered {
     pub accumulates: bool,
 }
 
-/// Returns the classes of counters of a problem with a large range.
-pub fn counter_classes(problem: &Problem) -> Vec<CounterClass> {
+/// Returns the classes of counters with a member whose range has at least `span` values, usually
+/// [`LARGE_SPAN`].
+pub fn counter_classes(problem: &Problem, span: u64) -> Vec<CounterClass> {
     if !is_supported(problem) {
         return Vec::new();
     }
@@ -91,18 +92,18 @@ pub fn counter_classes(problem: &Problem) -> Vec<CounterClass> {
         Observable::Reg(t, reg) => computed.registers[t.index()][reg.index()],
         Observable::At(..) => (0, 1),
     };
-    let is_large = |(lo, hi): Range| hi.abs_diff(lo) + 1 >= LARGE_SPAN;
+    let is_large = |(lo, hi): Range| hi.abs_diff(lo) >= span.saturating_sub(1);
     let candidates = components.select(|members| members.iter().any(|what| is_large(range(*what))));
     let mut checker = Checker::new(program, components, candidates.len());
     checker.check(problem);
     let mut found = Vec::new();
     for (class, members) in candidates.into_iter().enumerate() {
+        let starts_outside = members.iter().any(|what| starts_outside(problem, *what));
         let non_negative = members.iter().all(|what| range(*what).0 >= 0);
         let types: Vec<Option<Range>> =
             members.iter().map(|what| declared(problem, *what)).collect();
-        let Some((kind, modulus)) = checker.facts(class).kind(&types, non_negative) else {
-            continue;
-        };
+        let kind = checker.facts(class).kind(&types, non_negative);
+        let Some((kind, modulus)) = kind.filter(|_| !starts_outside) else { continue };
         let mut locations = Vec::new();
         let mut registers = Vec::new();
         for what in members {
@@ -131,6 +132,16 @@ fn is_supported(problem: &Problem) -> bool {
         && program.pools.is_empty()
         && !problem.properties.iter().any(is_operations)
         && !invokes
+}
+
+/// Returns whether a location has an initial value outside of its range. A front end marks locations
+/// without an initial value in this way, and reading one is a fault.
+fn starts_outside(problem: &Problem, what: Observable) -> bool {
+    let (Observable::Loc(loc), Some((lo, hi))) = (what, declared(problem, what)) else {
+        return false;
+    };
+    !(lo..=hi).contains(&problem.program.location(loc).init)
+        || problem.program.uninitialised.contains(&loc)
 }
 
 /// Returns the declared range of a variable, or that of an `int`.
