@@ -170,7 +170,9 @@ fn a_ticket_lock_is_verified_for_numbers_of_any_size() {
 
 #[test]
 fn a_wrong_ticket_lock_is_violated() {
+    // Serves the next two tickets, so three threads are needed.
     let twice = TICKET_LOCK.replace("my + 1;", "my + 2; fence; owner = my + 1;");
+    let twice = twice.replace("0..2", "0..3");
     // Reads and writes the counter in two steps, so two threads can draw one ticket.
     let drawn = "my = next; next = my + 1;";
     let torn = TICKET_LOCK.replace("my = fetch_add(next, 1);", drawn);

@@ -36,9 +36,7 @@ use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task}
 use crate::explicit::Explicit;
 use crate::growing_variable::{growing_under_sc, unbounded};
 use crate::path::options;
-use crate::verdict::{
-    self, Bound, Explored, Findings, InconclusiveReason, ReplayResult, Verdict, judge,
-};
+use crate::verdict::{self, Bound, Explored, Findings, InconclusiveReason, ReplayResult, judge};
 use canonical::Canonical;
 use fencepost_ir::Observable;
 use fencepost_ir::counters::{CounterClass, CounterKind, LARGE_SPAN, counter_classes};
@@ -170,12 +168,9 @@ impl Attempt<'_> {
             let canonical = Canonical::new(&self.task.problem.program, self.classes, refinement);
             let is_exact = canonical.is_exact();
             let answer = self.search(model, canonical)?;
-            match &answer.verdict {
-                Verdict::Verified(_) | Verdict::Violated(_) => return Some(answer),
-                Verdict::Inconclusive(inconclusive) => match inconclusive.reason() {
-                    InconclusiveReason::Spurious if !is_exact => {}
-                    _ => return None,
-                },
+            let Some(reason) = answer.verdict.inconclusive_reason() else { return Some(answer) };
+            if *reason != InconclusiveReason::Spurious || is_exact {
+                return None;
             }
         }
         None
@@ -203,13 +198,10 @@ impl Attempt<'_> {
         let machine = Machine::with_ranges(task.problem, model, reductions, ranges).within(limits);
         let system = CounterSystem::new(machine, canonical);
         let found = explore(&system, options(settings, budget, settings.limits, Some(VIOLATION)));
-        let violation = match found.target(VIOLATION) {
-            None => None,
-            Some(target) => Some(match follow::follow(task, &system, &found, target, model) {
-                Some(evidence) => ReplayResult::Confirmed(evidence),
-                None => ReplayResult::Spurious,
-            }),
-        };
+        let violation = found.target(VIOLATION).map(|target| {
+            let evidence = follow::follow(task, &system, &found, target, model);
+            evidence.map_or(ReplayResult::Spurious, ReplayResult::Confirmed)
+        });
         let problem = task.problem;
         let undecided = found.target(undecided_hang(problem)).is_some();
         let verdict = judge(Findings {

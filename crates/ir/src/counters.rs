@@ -22,6 +22,7 @@
 //! Rejected: to find the classes in the source. The temporary registers of the front ends take part
 //! in the flow of values.
 
+mod facts;
 mod flow;
 mod form;
 

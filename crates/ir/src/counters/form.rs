@@ -2,8 +2,9 @@
 //!
 //! An expression has a [`Form`]. A use that no form describes excludes the class.
 
+use super::MAX_MODULUS;
+use super::facts::{Facts, Offsets};
 use super::flow::{Components, conditions};
-use super::{CounterKind, MAX_ANCHOR_SPAN, MAX_MODULUS, MAX_SPREAD, Ordered};
 use crate::expr::{BinOp, Expr, UnOp, WideOp};
 use crate::flow::{atomic_statements, for_each_expr};
 use crate::ids::ThreadId;
@@ -11,28 +12,7 @@ use crate::op::{Address, CasResult, Op, Update};
 use crate::program::{Problem, Program};
 use crate::property::Observable;
 use crate::range::{Range, footprint};
-use crate::value::{INT_LIMITS, Value};
-
-/// An interval of constants that are added to numbers. It contains 0.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Offsets {
-    lo: Value,
-    hi: Value,
-}
-
-impl Offsets {
-    fn of((lo, hi): Range) -> Offsets {
-        Offsets { lo: lo.min(0), hi: hi.max(0) }
-    }
-
-    fn join(self, other: Offsets) -> Offsets {
-        Offsets { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
-    }
-
-    fn plus(self, other: Offsets) -> Offsets {
-        Offsets { lo: self.lo.saturating_add(other.lo), hi: self.hi.saturating_add(other.hi) }
-    }
-}
+use crate::value::Value;
 
 /// What an expression does with numbers of a class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,150 +40,13 @@ impl Form {
 /// Returns the modulus if `a op b` is a remainder modulo a small constant `b`.
 pub(super) fn small_modulus<V>(op: BinOp, b: &Expr<V>) -> Option<Value> {
     let constant = b.as_const()?;
-    let modulus = match op {
-        BinOp::Rem | BinOp::Wide(WideOp::Rem | WideOp::WrapRem | WideOp::UnsignedRem) => constant,
-        BinOp::BitAnd => Some(constant.checked_add(1)?).filter(|size| is_power(*size))?,
-        _ => return None,
+    let is_remainder =
+        matches!(op, BinOp::Rem | BinOp::Wide(WideOp::Rem | WideOp::WrapRem | WideOp::UnsignedRem));
+    let modulus = match op == BinOp::BitAnd {
+        true => constant.checked_add(1).filter(|size| is_power(*size))?,
+        false => Some(constant).filter(|_| is_remainder)?,
     };
     (1..=MAX_MODULUS).contains(&modulus).then_some(modulus)
-}
-
-fn is_power(value: Value) -> bool {
-    value > 0 && value & (value - 1) == 0
-}
-
-/// What is known about the uses of a class.
-#[derive(Clone, Debug)]
-pub(super) struct Facts {
-    /// Whether the class can be neither wrapping nor ordered.
-    is_excluded: bool,
-    /// Whether the class cannot be wrapping.
-    not_wrapping: bool,
-    /// Whether the class cannot be ordered.
-    not_ordered: bool,
-    /// The range of the sums that are reduced, or that updates compute, if there are any.
-    reduced: Option<Range>,
-    /// Whether the reductions have different ranges.
-    is_mixed: bool,
-    anchors: Option<Range>,
-    /// The least common multiple of the moduli.
-    modulus: Value,
-    /// Whether all numbers must be positive, because `%` rounds towards 0.
-    needs_positive: bool,
-    /// The constants in expressions that are not assigned to registers.
-    used: Offsets,
-    /// The constants in conditions of properties.
-    observed: Offsets,
-    /// The sum of the constants in atomic blocks.
-    in_blocks: Offsets,
-    /// The assignments between registers: from, to, constants.
-    assigned: Vec<(Observable, Observable, Offsets)>,
-    /// The largest constants of a single assignment.
-    assigned_once: Offsets,
-    /// Whether an assignment accumulates in `atomic`.
-    has_block: bool,
-}
-
-impl Facts {
-    fn new() -> Facts {
-        Facts {
-            is_excluded: false,
-            not_wrapping: false,
-            not_ordered: false,
-            reduced: None,
-            is_mixed: false,
-            anchors: None,
-            modulus: 1,
-            needs_positive: false,
-            used: Offsets::default(),
-            observed: Offsets::default(),
-            in_blocks: Offsets::default(),
-            assigned: Vec::new(),
-            assigned_once: Offsets::default(),
-            has_block: false,
-        }
-    }
-
-    fn reduce(&mut self, range: Range) {
-        self.is_mixed |= self.reduced.is_some_and(|other| other != range);
-        self.reduced = Some(range);
-    }
-
-    fn compare_with_constant(&mut self, (lo, hi): Range) {
-        self.not_wrapping = true;
-        let (least, most) = self.anchors.unwrap_or((lo, hi));
-        self.anchors = Some((least.min(lo), most.max(hi)));
-    }
-
-    /// Returns the kind of the class and its modulus, for members with these declared ranges.
-    pub(super) fn kind(
-        &self,
-        types: &[Option<Range>],
-        non_negative: bool,
-    ) -> Option<(CounterKind, Value)> {
-        if self.is_excluded || self.needs_positive && !non_negative {
-            return None;
-        }
-        self.wrapping(types).or_else(|| self.ordered(types)).map(|kind| (kind, self.modulus))
-    }
-
-    fn wrapping(&self, types: &[Option<Range>]) -> Option<CounterKind> {
-        let range = *types.first()?;
-        let (lo, hi) = range?;
-        let size = i128::from(hi) - i128::from(lo) + 1;
-        let is_wrapping = !self.not_wrapping
-            && !self.is_mixed
-            && self.reduced.is_none_or(|reduced| reduced == (lo, hi))
-            && types.iter().all(|other| *other == range)
-            && size & (size - 1) == 0
-            && size % i128::from(self.modulus) == 0
-            // A remainder of a negative number is negative.
-            && (!self.needs_positive || lo == 0);
-        is_wrapping.then_some(CounterKind::Wrapping((lo, hi)))
-    }
-
-    fn ordered(&self, types: &[Option<Range>]) -> Option<CounterKind> {
-        let is_int = |range: &Option<Range>| *range == Some(INT_LIMITS);
-        let (chain, accumulates) = self.chain();
-        let chain = if accumulates { self.assigned_once } else { chain };
-        let offsets = chain.plus(self.used).plus(self.in_blocks).plus(self.observed);
-        let spread = offsets.hi.saturating_sub(offsets.lo);
-        let is_ordered = !self.not_ordered
-            && self.reduced.is_none_or(|reduced| reduced == INT_LIMITS && !self.is_mixed)
-            && types.iter().all(is_int)
-            && spread <= MAX_SPREAD
-            && !(accumulates && self.has_block)
-            && self.anchors.is_none_or(|(lo, hi)| hi.abs_diff(lo) <= MAX_ANCHOR_SPAN);
-        let ordered = Ordered { anchors: self.anchors, spread, accumulates };
-        is_ordered.then_some(CounterKind::Ordered(ordered))
-    }
-
-    /// Returns the constants that a register can gain by assignments without an access in between,
-    /// and whether there is no limit: some cycle of assignments changes a number.
-    fn chain(&self) -> (Offsets, bool) {
-        let mut gained: Vec<(Observable, Offsets)> = Vec::new();
-        let get = |gained: &[(Observable, Offsets)], what: Observable| {
-            gained.iter().find(|(other, _)| *other == what).map_or(Offsets::default(), |(_, o)| *o)
-        };
-        // A chain without a cycle has at most as many assignments as there are.
-        for _ in 0..=self.assigned.len() {
-            let mut changed = false;
-            for (from, to, offsets) in &self.assigned {
-                let old = get(&gained, *to);
-                let new = old.join(get(&gained, *from).plus(*offsets));
-                if new != old {
-                    changed = true;
-                    gained.retain(|(other, _)| other != to);
-                    gained.push((*to, new));
-                }
-            }
-            if !changed {
-                let all = gained.iter().map(|(_, offsets)| *offsets);
-                return (all.fold(Offsets::default(), Offsets::join), false);
-            }
-        }
-        (Offsets::default(), true)
-    }
 }
 
 /// Collects what is known about the uses of classes.
@@ -414,14 +257,7 @@ impl<'p> Checker<'p> {
     }
 
     fn compare(&mut self, op: BinOp, a: Form, b: Form) {
-        let is_equality = match op {
-            BinOp::Eq | BinOp::Ne => true,
-            BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => false,
-            _ => {
-                self.observe(a);
-                return self.observe(b);
-            }
-        };
+        let is_equality = matches!(op, BinOp::Eq | BinOp::Ne);
         match (a, b) {
             (Form::Data | Form::Const(..), Form::Data | Form::Const(..)) => {}
             (
@@ -511,12 +347,9 @@ impl<'p> Checker<'p> {
             let form = self.form(value, leaf);
             return self.reduced(form, range);
         }
-        match op {
-            BinOp::And | BinOp::Or => {
-                self.truth(a, leaf);
-                return self.truth(b, leaf);
-            }
-            _ => {}
+        if matches!(op, BinOp::And | BinOp::Or) {
+            self.truth(a, leaf);
+            return self.truth(b, leaf);
         }
         let (first, second) = (self.form(a, leaf), self.form(b, leaf));
         if let Some(modulus) = small_modulus(op, b) {
@@ -613,7 +446,7 @@ impl<'p> Checker<'p> {
             (Form::Counter { class, offsets, .. }, Form::Const(lo, hi)) => {
                 match shifted(offsets, (lo, hi)) {
                     Some(offsets) => {
-                        let is_reduced = is_reduced(a) && self.has_64_bits(class);
+                        let is_reduced = is_reduced(a) && self.is_wide(class);
                         Form::Counter { class, offsets, is_reduced }
                     }
                     None => self.neither(a, b),
@@ -622,7 +455,7 @@ impl<'p> Checker<'p> {
             (Form::Const(lo, hi), Form::Counter { class, offsets, .. }) if !subtracts => {
                 match shifted(offsets, (lo, hi)) {
                     Some(offsets) => {
-                        let is_reduced = is_reduced(b) && self.has_64_bits(class);
+                        let is_reduced = is_reduced(b) && self.is_wide(class);
                         Form::Counter { class, offsets, is_reduced }
                     }
                     None => self.neither(a, b),
@@ -640,12 +473,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// A sum modulo 2^64 is a sum of the class only if the class has 64 bits.
-    fn has_64_bits(&mut self, class: usize) -> bool {
-        let facts = &self.facts[class];
-        facts.reduced.is_none() && self.is_wide(class)
-    }
-
+    /// Returns whether a sum modulo 2^64 is a number of the class.
     fn is_wide(&self, class: usize) -> bool {
         let range = Some((Value::MIN, Value::MAX));
         let program = self.program;
@@ -687,4 +515,8 @@ fn sign_extended<'e, V>(op: BinOp, a: &'e Expr<V>, b: &Expr<V>) -> Option<(&'e E
 
 fn gcd(a: Value, b: Value) -> Value {
     if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn is_power(value: Value) -> bool {
+    value > 0 && value & (value - 1) == 0
 }
