@@ -41,6 +41,7 @@ pub mod code_equality;
 mod constants;
 pub mod control_point;
 mod counted_flow;
+pub mod counters;
 pub mod diagnostic;
 pub mod dominators;
 pub mod expr;
