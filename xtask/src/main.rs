@@ -4,6 +4,8 @@ mod bench;
 mod campaign;
 mod compare;
 mod compare_c;
+mod process;
+mod record;
 mod release;
 mod tidy;
 mod trace;

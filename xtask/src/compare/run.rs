@@ -1,9 +1,9 @@
 //! Runs both tools and parses their output.
 
-use std::fs::File;
+use crate::process::{self, Finished};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 /// The settings of both tools.
 #[derive(Clone, Debug)]
@@ -47,10 +47,10 @@ pub(super) struct ToolResult {
     pub(super) verdict: Verdict,
     /// The number of stored states.
     pub(super) states: f64,
-    /// The time of the whole process.
+    /// The CPU time of the whole process.
     pub(super) seconds: f64,
     pub(super) megabytes: f64,
-    /// The seconds needed to generate and compile the verifier.
+    /// The CPU seconds needed to generate and compile the verifier.
     pub(super) preparation: f64,
     /// A remark for the reader, such as the reason for a missing verdict.
     pub(super) remark: Option<String>,
@@ -69,14 +69,6 @@ impl ToolResult {
     }
 }
 
-/// The output of a finished process and its duration.
-struct ProcessOutput {
-    output: String,
-    errors: String,
-    success: bool,
-    seconds: f64,
-}
-
 impl ToolRunner {
     /// Runs our explicit engine.
     pub(super) fn ours(&self, file: &Path, model: &str) -> Result<ToolResult, String> {
@@ -91,7 +83,7 @@ impl ToolRunner {
         let Some(ran) = self.run(command.arg(file), self.limit + Duration::from_secs(30))? else {
             return Ok(ToolResult::unknown("exceeds its time limit".into()));
         };
-        let found = ours(&ran.output, self.buffers, ran.seconds);
+        let found = ours(&ran.output, self.buffers, ran.cpu_seconds);
         Ok(found.unwrap_or_else(|complaint| {
             let why = ran.errors.lines().next().unwrap_or_default();
             ToolResult::unknown(format!("{complaint}: {why}"))
@@ -119,7 +111,7 @@ impl ToolRunner {
         compile.args(["-O2", "-DSAFETY", "-DMEMLIM=8192", "-o", "pan", "pan.c"]);
         for command in [&mut generate, &mut compile] {
             match self.prepare(command)? {
-                Ok(ran) => preparation += ran.seconds,
+                Ok(ran) => preparation += ran.cpu_seconds,
                 Err(complaint) => return Ok(ToolResult::unknown(complaint)),
             }
         }
@@ -131,13 +123,13 @@ impl ToolRunner {
         }
         let found = match self.run(&mut verify, self.limit)? {
             None => ToolResult::unknown(format!("stopped after {} s", self.limit.as_secs())),
-            Some(ran) => spin(&ran.output, ran.seconds),
+            Some(ran) => spin(&ran.output, ran.cpu_seconds),
         };
         Ok(ToolResult { preparation, ..found })
     }
 
     /// Runs a preparatory command. Returns its first line of output as the error if it fails.
-    fn prepare(&self, command: &mut Command) -> Result<Result<ProcessOutput, String>, String> {
+    fn prepare(&self, command: &mut Command) -> Result<Result<Finished, String>, String> {
         let name = command.get_program().to_string_lossy().into_owned();
         let name = name.rsplit('/').next().unwrap_or_default().to_string();
         Ok(match self.run(command, self.limit)? {
@@ -150,34 +142,10 @@ impl ToolRunner {
         })
     }
 
-    /// Runs a command in the temporary folder. Returns `None` if it exceeds the limit. Output goes to
-    /// files, so a full pipe cannot block the process.
-    fn run(&self, command: &mut Command, limit: Duration) -> Result<Option<ProcessOutput>, String> {
-        let name = command.get_program().to_string_lossy().into_owned();
-        let complain = |error: std::io::Error| format!("{name}: {error}");
-        let (output, errors) = (self.folder.join("output"), self.folder.join("errors"));
-        command.current_dir(&self.folder).stdin(Stdio::null());
-        command.stdout(File::create(&output).map_err(complain)?);
-        command.stderr(File::create(&errors).map_err(complain)?);
-        let start = Instant::now();
-        let mut child = command.spawn().map_err(complain)?;
-        let status = loop {
-            match child.try_wait().map_err(complain)? {
-                Some(status) => break status,
-                None if start.elapsed() > limit => {
-                    child.kill().map_err(complain)?;
-                    child.wait().map_err(complain)?;
-                    return Ok(None);
-                }
-                None => std::thread::sleep(Duration::from_millis(1)),
-            }
-        };
-        let seconds = start.elapsed().as_secs_f64();
-        let read = |path: &Path| {
-            std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-        };
-        let (output, errors) = (read(&output).map_err(complain)?, read(&errors).map_err(complain)?);
-        Ok(Some(ProcessOutput { output, errors, success: status.success(), seconds }))
+    /// Runs a command in the temporary folder. Returns `None` if it exceeds the limit.
+    fn run(&self, command: &mut Command, limit: Duration) -> Result<Option<Finished>, String> {
+        let finished = process::run(command.current_dir(&self.folder), &self.folder, limit)?;
+        Ok(Some(finished).filter(|finished| !finished.was_killed))
     }
 }
 
