@@ -6,15 +6,14 @@
 //! ratio of at most [`AIM`] on every row.
 //!
 //! `auto` runs first. An arm runs until it needs more CPU time than `auto`, because a slower arm does
-//! not change the ratio. Rows in which `auto` is faster than [`MIN_SECONDS`] are not compared: they
-//! measure the start of the process. Two conclusive answers that differ are an error.
+//! not change the ratio. Rows in which `auto` answers in less than [`MIN_SECONDS`] are not compared:
+//! they measure the start of the process. Two conclusive answers that differ are an error.
 
 mod measure;
 mod programs;
 mod table;
 
 use super::Options;
-use super::callgrind::Callgrind;
 use measure::{ArmRow, Runner};
 use std::path::Path;
 
@@ -41,9 +40,10 @@ pub(super) fn arms(root: &Path, options: &Options) -> Result<bool, String> {
                 subjects.iter().for_each(|subject| println!("{}", subject.row()));
                 return Ok(true);
             }
-            let common = super::runner(root, options)?;
-            let callgrind = Callgrind::find().filter(|_| options.instructions);
-            let runner = Runner { common, callgrind };
+            let runner = Runner { common: super::runner(root, options)? };
+            if options.instructions && runner.common.callgrind.is_none() {
+                println!("instructions are not counted: valgrind is not installed");
+            }
             let mut record = Record::of_commit(root, runner.common.limit)?;
             println!("{} rows, at most {} CPU seconds each", subjects.len(), runner.common.limit);
             println!("{}", table::heading());

@@ -1,6 +1,5 @@
 //! Runs `auto` and its arms on a program.
 
-use super::super::callgrind::Callgrind;
 use super::super::run::{MAX_COUNTED, MEMORY, Runner as CommonRunner};
 use super::MIN_SECONDS;
 use super::programs::Subject;
@@ -17,6 +16,9 @@ const MAX_REPEATED: f64 = 3.0;
 
 /// How many times `auto` and the fastest arm run alternately. The smallest times count.
 const REPEATS: usize = 3;
+
+/// The answer of a run that is killed at the time limit.
+const LIMIT: &str = "limit";
 
 /// What a user can run instead of `auto`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,7 +120,7 @@ pub(super) struct ArmRow {
     pub(super) auto: Run,
     /// What decided, according to `auto`.
     pub(super) decided_by: Option<String>,
-    /// The arms. Empty if `auto` takes less than [`MIN_SECONDS`].
+    /// The arms. Empty if `auto` answers in less than [`MIN_SECONDS`].
     pub(super) arms: Vec<Run>,
     /// How an answer contradicts another one or the expected one.
     pub(super) wrong: Option<String>,
@@ -132,28 +134,30 @@ impl ArmRow {
     }
 
     /// Returns the time of `auto` divided by that of the fastest arm. Instructions count instead of
-    /// seconds if both are known. If `auto` reaches the limit, this is a lower bound.
+    /// seconds if both are known. If `auto` reaches the limit, this is a lower bound. If `auto` gives
+    /// up earlier, the ratio is infinite.
     pub(super) fn ratio(&self) -> Option<f64> {
         let fastest = self.fastest()?;
+        if !self.auto.is_conclusive && self.auto.answer != LIMIT {
+            return Some(f64::INFINITY);
+        }
         Some(match (self.auto.instructions, fastest.instructions) {
             (Some(auto), Some(fastest)) => auto as f64 / fastest as f64,
             _ => self.auto.cpu_seconds / fastest.cpu_seconds.max(1e-4),
         })
     }
 
-    /// Returns whether the row is long enough to be compared.
+    /// Returns whether the row is compared: `auto` is slow, or does not answer.
     pub(super) fn is_shown(&self) -> bool {
-        self.auto.cpu_seconds >= MIN_SECONDS || self.wrong.is_some()
+        self.auto.cpu_seconds >= MIN_SECONDS || !self.auto.is_conclusive || self.wrong.is_some()
     }
 }
 
 /// The settings of all runs.
 #[derive(Clone, Debug)]
 pub(super) struct Runner {
-    /// The binary, the folder and the limit.
+    /// The binary, the folder, the limit, and whether instructions are counted.
     pub(super) common: CommonRunner,
-    /// Counts instructions if present.
-    pub(super) callgrind: Option<Callgrind>,
 }
 
 impl Runner {
@@ -170,7 +174,7 @@ impl Runner {
             arms: Vec::new(),
             wrong: None,
         };
-        if row.auto.cpu_seconds >= MIN_SECONDS {
+        if row.is_shown() {
             let limit = match row.auto.is_conclusive {
                 true => (row.auto.cpu_seconds * SLACK).min(limit),
                 false => limit,
@@ -209,7 +213,7 @@ impl Runner {
 
     /// Counts the instructions of `auto` and of the fastest arm of a short row.
     fn count(&self, subject: &Subject, row: &mut ArmRow) -> Result<(), String> {
-        let Some(callgrind) = &self.callgrind else { return Ok(()) };
+        let Some(callgrind) = &self.common.callgrind else { return Ok(()) };
         if !row.auto.is_conclusive || row.auto.cpu_seconds > MAX_COUNTED {
             return Ok(());
         }
@@ -245,7 +249,7 @@ impl Runner {
         limit: f64,
     ) -> Result<(Run, Option<String>), String> {
         let mut command = self.command(subject, arm);
-        let limit_reached = if limit < self.common.limit as f64 { "slower" } else { "limit" };
+        let limit_reached = if limit < self.common.limit as f64 { "slower" } else { LIMIT };
         let limit = Duration::from_secs_f64(limit);
         let finished = process::run(&mut command, &self.common.folder, limit)?;
         let document = serde_json::from_str(&finished.output).unwrap_or(serde_json::Value::Null);
@@ -331,6 +335,11 @@ pub(super) mod tests {
         found.arms[2].instructions = Some(100);
         assert_eq!(found.ratio(), Some(3.0));
         assert_eq!(row("a", run("auto", "verified", 1.0), Vec::new()).ratio(), None);
+        let without = |answer| {
+            row("a", run("auto", answer, 9.0), vec![run("robust", "verified", 3.0)]).ratio()
+        };
+        assert_eq!(without("limit"), Some(3.0));
+        assert_eq!(without("inconclusive"), Some(f64::INFINITY));
     }
 
     #[test]

@@ -64,7 +64,8 @@ pub(super) fn sorted(rows: &[ArmRow]) -> String {
     let missed = compared.iter().filter(|row| !row.auto.is_conclusive).count();
     let _ = writeln!(
         text,
-        "{} rows, {} of at least {} CPU seconds, {} of these compared: {above} above a ratio of {AIM}",
+        "{} rows; {} with at least {} CPU seconds or without an answer, {} of these compared: {above} above \
+         a ratio of {AIM}",
         rows.len(),
         shown.len(),
         super::MIN_SECONDS,
@@ -100,7 +101,7 @@ mod tests {
         let names: Vec<_> = text.lines().filter_map(|l| l.split_whitespace().next()).collect();
         assert_eq!(names[..5], ["program", "open", "far", "near", "only"]);
         assert!(text.contains(">10.00") && text.contains("automata slower"), "{text}");
-        assert!(text.contains("5 rows, 4 of at least 0.1"), "{text}");
+        assert!(text.contains("5 rows; 4 with at least 0.1"), "{text}");
         assert!(text.contains("3 of these compared: 2 above a ratio of 1.3"), "{text}");
         assert!(text.contains("1 without an answer of auto, 1 of these"), "{text}");
     }
