@@ -6,6 +6,7 @@
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The wall-clock time after which a process that uses little CPU time is killed, as a multiple of
@@ -31,8 +32,8 @@ pub(crate) struct Finished {
 }
 
 /// Runs a command with a limit on its CPU time. Output goes to files in `folder`, so a full pipe
-/// cannot block the process. Only one process may run at a time: the CPU time is that of all child
-/// processes which end during the run.
+/// cannot block the process. The CPU time is that of all child processes that end
+/// during the run, so a caller that measures runs one process at a time.
 pub(crate) fn run(
     command: &mut Command,
     folder: &Path,
@@ -40,8 +41,10 @@ pub(crate) fn run(
 ) -> Result<Finished, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let complain = |error: std::io::Error| format!("{name}: {error}");
-    // Another benchmark may run in the same folder.
-    let file = |kind: &str| folder.join(format!("{kind}-{}", std::process::id()));
+    // Another benchmark or another thread may run in the same folder.
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let file = |kind: &str| folder.join(format!("{kind}-{}-{number}", std::process::id()));
     let (output, errors) = (file("output"), file("errors"));
     command.stdin(Stdio::null());
     command.stdout(File::create(&output).map_err(complain)?);
