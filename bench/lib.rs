@@ -16,6 +16,7 @@
 //! assert_eq!(dijkstra.program_name(3, Fences::Present), "dijkstra3-fenced");
 //! ```
 
+pub mod promela;
 mod ring;
 
 pub use ring::ring;

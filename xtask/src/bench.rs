@@ -4,6 +4,7 @@
 //! their expected verdicts are in the package `fencepost-bench`; [`rows`] says which engine runs on
 //! which. A row that reaches the time limit says so. A wrong verdict is an error.
 
+mod arms;
 mod callgrind;
 mod chart;
 mod check;
@@ -35,6 +36,9 @@ pub(crate) const USAGE: &str = "usage: cargo xtask bench [OPTION...]
   --from FILE    takes the measurements from this file instead of measuring
   --binary PATH  the binary to measure [default: the release build, built first]
 
+  --arms         compares `auto` with its arms on the programs of `bench/` and a part of `corpus/`
+  --all          with --arms: on every program of `corpus/`
+
   --check        compares the instructions of five short rows with bench/record/instructions.json
   --update       with --check: records them";
 
@@ -51,6 +55,8 @@ struct Options {
     compare: Option<PathBuf>,
     from: Option<PathBuf>,
     binary: Option<PathBuf>,
+    arms: bool,
+    all: bool,
     check: bool,
     update: bool,
 }
@@ -76,6 +82,9 @@ pub(crate) fn bench(root: &Path, arguments: &[String]) -> ExitCode {
 
 /// Does what the options say. Returns whether there is no regression and no wrong verdict.
 fn run(root: &Path, options: &Options) -> Result<bool, String> {
+    if options.arms {
+        return arms::arms(root, options);
+    }
     let is_selected = |row: &Row| {
         let name = row.name();
         options.only.is_empty() || options.only.iter().any(|only| name.contains(only))
@@ -148,9 +157,7 @@ fn report(root: &Path, options: &Options, found: &Record) -> Result<bool, String
         found.write(file)?;
     }
     if options.record {
-        let file = root.join(format!("bench/record/{}.json", found.commit));
-        found.write(&file)?;
-        println!("recorded in {}", file.display());
+        found.keep(root, "")?;
     }
     if let Some(file) = &options.svg {
         let title = format!("fencepost {}, {} s for each row", found.commit, found.limit);
@@ -190,6 +197,8 @@ fn options(arguments: &[String]) -> Result<Options, String> {
             "--compare" => options.compare = Some(value()?.into()),
             "--from" => options.from = Some(value()?.into()),
             "--binary" => options.binary = Some(value()?.into()),
+            "--arms" => options.arms = true,
+            "--all" => options.all = true,
             "--check" => options.check = true,
             "--update" => options.update = true,
             _ => return Err(format!("`{option}` is not an option")),
@@ -197,6 +206,13 @@ fn options(arguments: &[String]) -> Result<Options, String> {
     }
     if options.update && !options.check {
         return Err("--update requires --check".into());
+    }
+    if options.all && !options.arms {
+        return Err("--all requires --arms".into());
+    }
+    let other = options.svg.is_some() || options.compare.is_some() || options.check;
+    if options.arms && other {
+        return Err("--arms excludes --svg, --compare and --check".into());
     }
     Ok(options)
 }
@@ -216,7 +232,16 @@ mod tests {
         let found = found.expect("these are options");
         assert_eq!((found.only.len(), found.time), (2, Some(3)));
         assert_eq!((found.svg, found.check, found.update), (Some("a.svg".into()), true, true));
-        for wrong in ["infer", "--time", "--time 0", "--time x", "--update", "--only"] {
+        for wrong in [
+            "infer",
+            "--time",
+            "--time 0",
+            "--time x",
+            "--update",
+            "--only",
+            "--all",
+            "--arms --check",
+        ] {
             assert!(parsed(wrong).is_err(), "{wrong}");
         }
     }

@@ -1,33 +1,43 @@
 //! `cargo xtask compare spin`: runs SPIN's verifier and our explicit engine on the same programs.
 //!
-//! Both use the same model and the same bound on pending stores. Ours is `fencepost check --engine
-//! explicit`; SPIN gets the output of `fencepost translate --to promela`. Both run on one core by
-//! default and with their partial-order reduction. Times are those of whole processes. The time to
-//! generate and compile SPIN's verifier has a separate column and is not compared.
+//! All tools use the same model and the same bound on pending stores. Ours is `fencepost check
+//! --engine explicit`. SPIN gets the output of `fencepost translate --to promela`, and for the families
+//! of `bench/spin/` a model that is written by hand, with and without SPIN's partial-order reduction.
+//! All run on one core by default. Times are CPU seconds of whole processes. The time to generate
+//! and compile SPIN's verifier has a separate column and is not compared.
 //!
-//! A difference of verdicts is an error. Times are only reported: the last line says on how many rows
-//! with more than [`MANY`] states ours is slower.
+//! A difference of verdicts is an error. States and times are only reported.
 
+mod programs;
 mod run;
 mod table;
 
-use run::{ToolResult, ToolRunner, Verdict};
+use programs::Subject;
+use run::{Tool, ToolRunner};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 use table::Row;
 
-/// Rows with fewer states are too short to compare times.
-const MANY: f64 = 100_000.0;
+/// The measurements of a commit.
+type Record = crate::record::Record<Row>;
+
+/// The tools, in the order of the table. Ours comes first.
+const TOOLS: [Tool; 4] = [Tool::Ours, Tool::Exported, Tool::Hand, Tool::HandUnreduced];
 
 /// The usage message.
 pub(crate) const USAGE: &str = "usage: cargo xtask compare spin [OPTION...]
 
   --model M     sc, tso or pso; may be given again [default: all three]
   --only NAME   programs whose name contains this; may be given again
+  --corpus      the mutex corpus instead of the families with a model written by hand
   --buffers N   pending stores (TSO: of a thread; PSO: of a thread to a location) [default: 2]
   --threads N   our search threads [default: 1]
-  --time S      seconds for each run [default: 120]
+  --time S      CPU seconds for each run [default: 120]
+  --memory MB   SPIN's limit on memory [default: 4096]
+  --collapse    let SPIN compress states (-DCOLLAPSE)
+  --json FILE   writes the measurements
+  --record      writes the measurements to bench/record/spin-COMMIT.json
   --binary PATH the binary to measure [default: the release build, built first]";
 
 /// The options of the command line.
@@ -35,9 +45,14 @@ pub(crate) const USAGE: &str = "usage: cargo xtask compare spin [OPTION...]
 struct Options {
     models: Vec<String>,
     only: Vec<String>,
+    corpus: bool,
     buffers: u32,
     threads: u32,
     time: u64,
+    memory: u32,
+    collapse: bool,
+    json: Option<PathBuf>,
+    record: bool,
     binary: Option<PathBuf>,
 }
 
@@ -72,13 +87,15 @@ pub(crate) fn compare(root: &Path, arguments: &[String]) -> ExitCode {
         buffers: options.buffers,
         threads: options.threads,
         limit: Duration::from_secs(options.time),
+        memory: options.memory,
+        collapse: options.collapse,
     };
     let result = std::fs::create_dir_all(&folder)
         .map_err(|error| format!("{}: {error}", folder.display()))
-        .and_then(|()| rows(root, &options, &runner));
+        .and_then(|()| measure(root, &options, &runner));
     // A failure here leaves a few small files in the folder for temporary files.
     std::fs::remove_dir_all(&folder).ok();
-    match result {
+    match result.and_then(|record| keep(root, &options, &record).map(|()| record.rows)) {
         Ok(rows) => summarise(&rows),
         Err(message) => {
             eprintln!("compare: {message}");
@@ -88,82 +105,78 @@ pub(crate) fn compare(root: &Path, arguments: &[String]) -> ExitCode {
 }
 
 /// Runs every program under every model and prints each row as soon as it is known.
-fn rows(root: &Path, options: &Options, runner: &ToolRunner) -> Result<Vec<Row>, String> {
+fn measure(root: &Path, options: &Options, runner: &ToolRunner) -> Result<Record, String> {
     println!(
-        "at most {} pending stores; ours on {} thread(s), SPIN on one; {} s for each run",
+        "at most {} pending stores; ours on {} thread(s), SPIN on one; {} CPU seconds for each run",
         options.buffers, options.threads, options.time
     );
     println!("{}", table::heading());
-    let mut rows = Vec::new();
-    for file in programs(root, &options.only)? {
+    let subjects = match options.corpus {
+        true => programs::corpus(root)?,
+        false => programs::benchmarks(&runner.folder)?,
+    };
+    let is_selected = |subject: &&Subject| {
+        options.only.is_empty() || options.only.iter().any(|only| subject.name.contains(only))
+    };
+    let mut record = Record::of_commit(root, options.time)?;
+    for subject in subjects.iter().filter(is_selected) {
         for model in &options.models {
-            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let ours = runner.ours(&file, model)?;
-            let spin = runner.spin(&file, model)?;
-            let row = Row { name, model: model.clone(), ours, spin };
-            println!("{}", row.line());
-            rows.push(row);
+            let mut results = Vec::new();
+            for tool in TOOLS {
+                results.extend(runner.run(tool, subject, model)?);
+            }
+            let row = Row {
+                row: format!("{} {model}", subject.name),
+                buffers: options.buffers,
+                results,
+                expected: subject.expected(model).map(String::from),
+            };
+            print!("{}", row.lines());
+            record.rows.push(row);
         }
     }
-    Ok(rows)
+    Ok(record)
+}
+
+/// Writes the files.
+fn keep(root: &Path, options: &Options, record: &Record) -> Result<(), String> {
+    if let Some(file) = &options.json {
+        record.write(file)?;
+    }
+    if options.record {
+        record.keep(root, "spin-")?;
+    }
+    Ok(())
 }
 
 /// Prints the summary. Fails if verdicts differ or nothing was compared.
 fn summarise(rows: &[Row]) -> ExitCode {
-    let decided = |found: &ToolResult| matches!(found.verdict, Verdict::Holds | Verdict::Violated);
-    let both: Vec<&Row> = rows.iter().filter(|r| decided(&r.ours) && decided(&r.spin)).collect();
-    let differ: Vec<&&Row> = both.iter().filter(|r| r.ours.verdict != r.spin.verdict).collect();
-    println!();
-    println!("{} rows, {} decided by both", rows.len(), both.len());
-    let large: Vec<&&Row> =
-        both.iter().filter(|r| r.ours.states.max(r.spin.states) > MANY).collect();
-    let slower: Vec<&&&Row> = large.iter().filter(|r| r.ours.seconds > r.spin.seconds).collect();
-    match (large.len(), slower.len()) {
-        (0, _) => println!("no row has more than {MANY} states: too few to compare times"),
-        (all, 0) => {
-            println!("ours is not slower on any of {all} rows with more than {MANY} states")
-        }
-        (all, some) => {
-            println!("OURS IS SLOWER on {some} of {all} rows with more than {MANY} states:");
-            slower.iter().for_each(|row| println!("{}", row.line()));
-        }
-    }
-    if !differ.is_empty() {
-        println!("VERDICTS DIFFER on {} rows:", differ.len());
-        differ.iter().for_each(|row| println!("{}", row.line()));
+    print!("\n{}", table::summary(rows));
+    let wrong: Vec<&Row> = rows.iter().filter(|row| row.is_wrong()).collect();
+    if !wrong.is_empty() {
+        println!("VERDICTS DIFFER on {} rows:", wrong.len());
+        wrong.iter().for_each(|row| print!("{}", row.lines()));
         return ExitCode::FAILURE;
     }
-    if both.is_empty() {
+    if !rows.iter().any(Row::is_compared) {
         println!("NOTHING WAS COMPARED");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
 }
 
-/// Returns the programs of the mutex corpus, sorted by name.
-fn programs(root: &Path, only: &[String]) -> Result<Vec<PathBuf>, String> {
-    let folder = root.join("corpus/mutex");
-    let io_error = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(&folder).map_err(io_error)? {
-        let path = entry.map_err(io_error)?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let wanted = only.is_empty() || only.iter().any(|part| name.contains(part.as_str()));
-        if wanted && path.extension().is_some_and(|extension| extension == "fp") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
 fn options(arguments: &[String]) -> Result<Options, String> {
     let mut options = Options {
         models: Vec::new(),
         only: Vec::new(),
+        corpus: false,
         buffers: 2,
         threads: 1,
         time: 120,
+        memory: 4096,
+        collapse: false,
+        json: None,
+        record: false,
         binary: None,
     };
     let mut arguments = arguments.iter();
@@ -171,6 +184,16 @@ fn options(arguments: &[String]) -> Result<Options, String> {
         return Err("name the tool to compare with: `spin`".into());
     }
     while let Some(option) = arguments.next() {
+        let flag = match option.as_str() {
+            "--corpus" => Some(&mut options.corpus),
+            "--collapse" => Some(&mut options.collapse),
+            "--record" => Some(&mut options.record),
+            _ => None,
+        };
+        if let Some(flag) = flag {
+            *flag = true;
+            continue;
+        }
         let value = arguments.next().ok_or_else(|| format!("{option} needs a value"))?;
         let number = || match value.parse::<u32>() {
             Ok(number) if number > 0 => Ok(number),
@@ -185,6 +208,8 @@ fn options(arguments: &[String]) -> Result<Options, String> {
             "--buffers" => options.buffers = number()?,
             "--threads" => options.threads = number()?,
             "--time" => options.time = number()?.into(),
+            "--memory" => options.memory = number()?,
+            "--json" => options.json = Some(value.into()),
             // Processes run in a temporary folder, so the path must be absolute.
             "--binary" => {
                 let path =
@@ -215,7 +240,10 @@ mod tests {
         let some = parsed("spin --model pso --only filter --buffers 4 --time 9");
         let some = some.expect("these are options");
         assert_eq!((some.models, some.only), (vec!["pso".into()], vec!["filter".into()]));
-        assert_eq!((some.buffers, some.time), (4, 9));
+        assert_eq!((some.buffers, some.time, some.corpus), (4, 9, false));
+        let flags =
+            parsed("spin --corpus --record --collapse --memory 7").expect("these are options");
+        assert!(flags.corpus && flags.record && flags.collapse && flags.memory == 7);
         for wrong in
             ["", "cbmc", "spin --model rmo", "spin --buffers 0", "spin --time", "spin -x 1"]
         {

@@ -4,6 +4,8 @@ mod bench;
 mod campaign;
 mod compare;
 mod compare_c;
+mod process;
+mod record;
 mod release;
 mod tidy;
 mod trace;
@@ -16,7 +18,7 @@ const USAGE: &str = "usage: cargo xtask tidy | campaign [SIZE] [TEST...] | bench
   tidy     checks layers, file headers, file sizes, leftovers and prose
   campaign runs the random tests with more seeds than `cargo test` uses
   bench    measures every engine on families of programs; `bench --check` counts instructions
-  compare  runs SPIN and our explicit engine on the mutex corpus, or C tests of another checker
+  compare  runs SPIN and our explicit engine on locks, or C tests of another checker
   trace    prints a long random execution for `fencepost monitor`";
 
 fn main() -> ExitCode {

@@ -24,6 +24,7 @@ mod mutations;
 mod operations;
 mod oracles;
 mod progress;
+mod promela;
 mod races;
 mod rcu;
 mod reference;

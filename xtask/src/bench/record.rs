@@ -1,61 +1,13 @@
-//! Stored measurements: writing them, reading them, comparing them.
+//! Compares stored measurements.
 
 use super::run::Measurement;
-use serde::{Deserialize, Serialize};
-use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 /// The difference of two instruction counts of the same work. Compilers and inputs stay the same
 /// within a comparison, so this is generous.
 const NOISE: f64 = 0.02;
 
 /// The measurements of a commit.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct Record {
-    /// The short hash of the commit.
-    pub(super) commit: String,
-    /// Whether files differed from the commit.
-    pub(super) modified: bool,
-    /// The time limit of a row in seconds.
-    pub(super) limit: u64,
-    /// The rows.
-    pub(super) rows: Vec<Measurement>,
-}
-
-impl Record {
-    /// Returns a record without rows for the checked-out commit.
-    pub(super) fn of_commit(root: &Path, limit: u64) -> Result<Record, String> {
-        let git = |arguments: &[&str]| {
-            let output = Command::new("git").args(arguments).current_dir(root).output();
-            let output = output.map_err(|error| format!("cannot start git: {error}"))?;
-            match output.status.success() {
-                true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_string()),
-                false => Err(format!("git {}: fails", arguments.join(" "))),
-            }
-        };
-        let commit = git(&["rev-parse", "--short", "HEAD"])?;
-        let modified = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
-        Ok(Record { commit, modified, limit, rows: Vec::new() })
-    }
-
-    /// Reads a record.
-    pub(super) fn read(file: &Path) -> Result<Record, String> {
-        let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
-        serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))
-    }
-
-    /// Writes the record, with a line for each row.
-    pub(super) fn write(&self, file: &Path) -> Result<(), String> {
-        let rows: Result<Vec<String>, _> = self.rows.iter().map(serde_json::to_string).collect();
-        let rows = rows.map_err(|e| e.to_string())?.join(",\n");
-        let text = format!(
-            "{{\"commit\":\"{}\",\"modified\":{},\"limit\":{},\"rows\":[\n{rows}\n]}}\n",
-            self.commit, self.modified, self.limit
-        );
-        fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))
-    }
-}
+pub(super) type Record = crate::record::Record<Measurement>;
 
 /// The differences between two records.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -201,15 +153,5 @@ mod tests {
         let found = compare(&old, &new);
         assert_eq!(found.regressions, ["a: violated, before verified"]);
         assert!(found.text(&old).contains("no instructions to compare"));
-    }
-
-    #[test]
-    fn a_record_is_read_as_it_is_written() {
-        let record = record(&[("a", "verified", 5, Some(7))]);
-        let file = std::env::temp_dir().join(format!("fencepost-record-{}", std::process::id()));
-        record.write(&file).expect("a file is written");
-        let found = Record::read(&file);
-        fs::remove_file(&file).expect("the file exists");
-        assert_eq!(found.expect("a record"), record);
     }
 }

@@ -2,14 +2,15 @@
 
 use super::callgrind::Callgrind;
 use super::rows::{Engine, Row};
+use crate::process;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
 
 /// The memory limit of a run. It is fixed, so that it does not depend on the machine.
-const MEMORY: &str = "4G";
+pub(super) const MEMORY: &str = "4G";
 
 /// The CPU seconds of the longest run whose instructions are counted. Callgrind takes about 50 times
 /// as long.
@@ -124,33 +125,15 @@ impl Runner {
     /// Runs a row and returns its JSON document, or `None` if the process must be killed.
     fn answer(&self, row: &Row, threads: u32) -> Result<Option<String>, String> {
         let mut command = self.command(row, threads, self.limit)?;
-        // Another benchmark may run in the same folder.
-        let file = |name: &str| self.folder.join(format!("{name}-{}", std::process::id()));
-        let (output, errors) = (file("output"), file("errors"));
-        let complain = |error: std::io::Error| error.to_string();
-        // Output goes to files, so a full pipe cannot block the process.
-        command.stdin(Stdio::null());
-        command.stdout(File::create(&output).map_err(complain)?);
-        command.stderr(File::create(&errors).map_err(complain)?);
-        let mut child = command.spawn().map_err(complain)?;
-        let start = Instant::now();
-        while child.try_wait().map_err(complain)?.is_none() {
-            if start.elapsed() > Duration::from_secs(self.limit) + GRACE {
-                child.kill().map_err(complain)?;
-                child.wait().map_err(complain)?;
-                return Ok(None);
-            }
-            std::thread::sleep(Duration::from_millis(1));
+        let limit = Duration::from_secs(self.limit) + GRACE;
+        let finished = process::run(&mut command, &self.folder, limit)?;
+        if finished.was_killed {
+            return Ok(None);
         }
-        let take = |path: &Path| {
-            let text = fs::read_to_string(path)?;
-            fs::remove_file(path).map(|()| text)
-        };
-        let (answer, errors) = (take(&output).map_err(complain)?, take(&errors).map_err(complain)?);
-        if answer.is_empty() {
-            return Err(errors.lines().next().unwrap_or("no output").into());
+        if finished.output.is_empty() {
+            return Err(finished.errors.lines().next().unwrap_or("no output").into());
         }
-        Ok(Some(answer))
+        Ok(Some(finished.output))
     }
 }
 
