@@ -341,13 +341,22 @@ pub(crate) struct Search {
     /// Do not use partial-order reduction; more states, same verdict
     #[arg(long)]
     pub(crate) no_por: bool,
+
+    /// Do not use thread symmetry; more states, same verdict
+    #[arg(long)]
+    pub(crate) no_symmetry: bool,
 }
 
 impl Search {
     /// Returns the reductions that are not switched off.
     pub(crate) fn reductions(&self) -> Reductions {
-        let (fuse, clear_dead, partial_order) = (!self.no_fuse, !self.no_dead, !self.no_por);
-        Reductions { fuse, clear_dead, partial_order, useful_guesses: partial_order }
+        Reductions {
+            fuse: !self.no_fuse,
+            clear_dead: !self.no_dead,
+            partial_order: !self.no_por,
+            useful_guesses: !self.no_por,
+            symmetry: !self.no_symmetry,
+        }
     }
 }
 

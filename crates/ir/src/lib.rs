@@ -61,6 +61,7 @@ pub mod rotate_waits;
 pub mod span;
 pub mod spin_loops;
 pub mod store_buffers;
+pub mod symmetry;
 pub mod text;
 pub mod unwind;
 pub mod validate;

@@ -68,15 +68,28 @@ pub struct Reductions {
     pub partial_order: bool,
     /// Guess the direction of a branch only if the guess is useful.
     pub useful_guesses: bool,
+    /// Store one state for each order of interchangeable threads, see [`crate::symmetry`]. Only searches
+    /// that decide whether there is a violation use it: it loses outcomes.
+    pub symmetry: bool,
 }
 
 impl Reductions {
     /// All reductions.
-    pub const ALL: Reductions =
-        Reductions { fuse: true, clear_dead: true, partial_order: true, useful_guesses: true };
+    pub const ALL: Reductions = Reductions {
+        fuse: true,
+        clear_dead: true,
+        partial_order: true,
+        useful_guesses: true,
+        symmetry: true,
+    };
     /// No reductions.
-    pub const NONE: Reductions =
-        Reductions { fuse: false, clear_dead: false, partial_order: false, useful_guesses: false };
+    pub const NONE: Reductions = Reductions {
+        fuse: false,
+        clear_dead: false,
+        partial_order: false,
+        useful_guesses: false,
+        symmetry: false,
+    };
 }
 
 /// The action of a step.
