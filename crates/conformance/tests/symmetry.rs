@@ -264,6 +264,57 @@ fn almost_symmetric_programs_have_fewer_groups() {
     assert_eq!(groups(&template("0", "", "final forall (owner != 3);")), others);
 }
 
+#[test]
+fn two_templates_have_two_groups() {
+    let text = "shared int x; shared bool flag[3];
+                thread p(i in 0..2) { flag[i] = true; x = 1; }
+                thread q(i in 0..3) { r = x; x = r == 0 ? 1 : 2; }
+                finally { s = x; }";
+    assert_eq!(groups(text), (vec![2, 3], true));
+    for (name, _) in MODELS {
+        let (all, fewer) = sizes(text, name);
+        assert!(fewer * 5 < all, "{name}: {fewer} of {all} states");
+    }
+}
+
+/// A queue lock without its fence is violated under PSO. The run names real threads, and it does not
+/// depend on the number of search threads.
+#[test]
+fn violations_are_shown_as_shortest_runs() {
+    let text = bench_program("clh.fp", 3).replace("fence; // repair", "");
+    let problem = problem(&text);
+    let run = |symmetry, threads| {
+        let reductions = Reductions { symmetry, ..Reductions::ALL };
+        let answer = check(&problem, &model("pso"), Settings { reductions, ..settings(threads) });
+        let evidence = answer.verdict.evidence().expect("a violation");
+        let trace = evidence.run().expect("a run").trace.clone();
+        assert_eq!(model("pso").visit(8, Replay { problem: &problem, trace: &trace }), Ok(true));
+        (answer.statistics.states, trace)
+    };
+    let (all, fewer) = (run(false, 1), run(true, 1));
+    assert!(fewer.0 * 2 < all.0, "{} of {} states", fewer.0, all.0);
+    assert_eq!(fewer.1.steps.len(), all.1.steps.len());
+    assert_eq!(run(true, 2), fewer);
+}
+
+#[test]
+fn outcomes_are_complete() {
+    let problem = problem(
+        "shared int(0..=3) owner;
+         thread p(i in 1..4) { owner = i; r = owner; }
+         observe owner, p(1).r, p(2).r, p(3).r;",
+    );
+    let outcomes = |symmetry| {
+        let reductions = Reductions { symmetry, ..Reductions::ALL };
+        crate::common::outcomes(&problem, &model("tso"), Settings { reductions, ..settings(1) })
+    };
+    let (all, with) = (outcomes(false), outcomes(true));
+    assert!(with.outcomes_complete);
+    assert_eq!(all.outcomes, with.outcomes);
+    let checked = check(&problem, &model("tso"), settings(1));
+    assert!(!checked.outcomes_complete && checked.outcomes.len() < all.outcomes.len());
+}
+
 /// Returns the numbers of states of a file of the corpus, with all states and with representatives.
 fn sizes(text: &str, name: &str) -> (u64, u64) {
     compare_states(&problem(text), name, Mutated::NONE).expect("no difference").expect("symmetric")
@@ -271,7 +322,7 @@ fn sizes(text: &str, name: &str) -> (u64, u64) {
 
 #[test]
 fn locks_have_fewer_states() {
-    let clh = fencepost_bench_text("clh.fp").replace("const N = 4;", "const N = 3;");
+    let clh = bench_program("clh.fp", 3);
     for name in ["sc", "tso"] {
         let (all, fewer) = sizes(&clh, name);
         assert!(fewer * 5 < all, "{name}: {fewer} of {all} states");
@@ -283,9 +334,11 @@ fn locks_have_fewer_states() {
     }
 }
 
-fn fencepost_bench_text(file: &str) -> String {
+/// Returns a benchmark program for this number of threads.
+fn bench_program(file: &str, threads: usize) -> String {
     let path = corpus().join("../bench/programs").join(file);
-    std::fs::read_to_string(path).expect("the file exists")
+    let text = std::fs::read_to_string(path).expect("the file exists");
+    text.replace("const N = 4;", &format!("const N = {threads};"))
 }
 
 #[test]
