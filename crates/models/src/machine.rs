@@ -57,7 +57,7 @@ use fencepost_ir::{
 use fencepost_search::{Stop, WorkLimits};
 use guess::UsefulGuesses;
 
-/// The active reductions. All of them preserve verdicts and outcomes.
+/// The active reductions. All of them preserve verdicts, and all except `symmetry` preserve outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reductions {
     /// Execute local statements together with the statement before them.
