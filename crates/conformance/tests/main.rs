@@ -32,6 +32,7 @@ mod robust;
 mod stateless;
 mod step_table;
 mod strengthen;
+mod symmetry;
 mod translate;
 mod values;
 mod wait_shapes;

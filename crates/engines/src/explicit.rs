@@ -6,6 +6,9 @@
 //! or a limit is reached. The search with the larger bound continues where the smaller one cut it.
 //! If the limit is reached, the verdict names the bound up to which there is no violation.
 //!
+//! If threads are interchangeable, the search stores one state for each order of them
+//! ([`fencepost_models::symmetry`]). A search for outcomes does not: it would lose outcomes.
+//!
 //! Traces are shortest. If a search with partial-order reduction finds a violation, a second search
 //! without the reduction, no deeper than the first, looks for a shorter run.
 
@@ -16,16 +19,18 @@ use crate::evidence::Evidence;
 use crate::growing_variable::growing_variable;
 use crate::livelock::{find_livelock, supports_progress};
 use crate::outcome_runs::{OutcomeRuns, Watched};
-use crate::path::{evidence, gap_of, options, outcomes, trace, witnesses};
+use crate::path::{System, evidence, gap_of, options, outcomes, witnesses};
 use crate::verdict::{
     Bound, Explored, Findings, Inconclusive, InconclusiveReason, ReplayResult, Unsupported,
     Verdict, judge,
 };
+use fencepost_ir::symmetry::Symmetry;
 use fencepost_ir::{grace_period, pending_stores};
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::replay::{Trace, replay};
+use fencepost_models::symmetry::Symmetric;
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
-use fencepost_search::{Coverage, Exploration, Limits, Stop, WorkLimits, explore, resume};
+use fencepost_search::{Coverage, Exploration, Limits, Options, Stop, WorkLimits, explore, resume};
 use std::collections::BTreeSet;
 
 /// The largest bound on pending accesses, whatever the settings say.
@@ -33,6 +38,10 @@ pub const LARGEST_BOUND: u32 = 1 << 12;
 
 /// How many times the states of the first search a search for a shorter run may store.
 const SHORTEN_STATES_FACTOR: u64 = 20;
+
+/// The least number of orders of interchangeable threads with which a search stores representatives.
+/// Representatives take time, which two threads do not make up for.
+const MIN_ORDERS: usize = 6;
 
 /// The explicit engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -122,8 +131,10 @@ fn grow(
             (bound, clean_up_to, earlier) = (next, clean, Some(found));
         }
     }
+    let symmetry = stop_at.and_then(|_| symmetry_of(task, settings));
     loop {
-        let search = Search { task, settings, budget, stop_at, earlier };
+        let symmetry = symmetry.as_ref();
+        let search = Search { task, settings, budget, stop_at, symmetry, earlier };
         let (mut answer, found) = task.model.visit(bound, search);
         if stop_at.is_some() && task.problem.requires_progress() {
             answer.verdict = check_progress(task, settings, budget, bound, answer.verdict);
@@ -244,12 +255,22 @@ impl Visitor for FindLivelock<'_> {
     }
 }
 
+/// Returns the interchangeable threads, if a search may use them.
+fn symmetry_of(task: Task<'_>, settings: Settings) -> Option<Symmetry> {
+    if !settings.reductions.symmetry {
+        return None;
+    }
+    Symmetry::of(task.problem).filter(|symmetry| symmetry.orders() >= MIN_ORDERS)
+}
+
 /// One search with one bound.
 struct Search<'a> {
     task: Task<'a>,
     settings: Settings,
     budget: Budget<'a>,
     stop_at: Option<u32>,
+    /// The interchangeable threads, if the search is not for outcomes.
+    symmetry: Option<&'a Symmetry>,
     /// The search with a smaller bound, if this one continues it.
     earlier: Option<Exploration>,
 }
@@ -258,25 +279,47 @@ impl Visitor for Search<'_> {
     type Output = (Answer, Exploration);
 
     fn visit<M: MemoryModel>(self, model: M) -> (Answer, Exploration) {
-        let Search { task, settings, budget, stop_at, earlier } = self;
+        let Search { task, settings, budget, stop_at, .. } = self;
         let cancel = budget.of_search();
         let budget = Budget { cancel: &cancel, ..budget };
-        let fidelity = model.fidelity();
         let keeps_outcomes = stop_at.is_none() || model.speculation().is_none();
-        let mut machine = Machine::new(task.problem, model, settings.reductions)
+        // A renaming of threads would have to keep the smallest of several equal values.
+        let equal_values = settings.reductions.equal_values && self.symmetry.is_none();
+        let reductions = Reductions { equal_values, ..settings.reductions };
+        let mut machine = Machine::new(task.problem, model, reductions)
             .within(WorkLimits::of_search(&cancel, settings.limits));
         if !keeps_outcomes {
             machine = machine.without_outcomes();
         }
+        let search = Search { budget, ..self };
+        match self.symmetry.and_then(|symmetry| Symmetric::new(&machine, symmetry)) {
+            Some(symmetric) => {
+                let (answer, found) = search.run(&symmetric);
+                (Answer { outcomes_complete: false, ..answer }, found)
+            }
+            None => {
+                let (answer, found) = search.run(&machine);
+                let outcomes_complete = answer.outcomes_complete && keeps_outcomes;
+                (Answer { outcomes_complete, ..answer }, found)
+            }
+        }
+    }
+}
+
+impl Search<'_> {
+    /// Searches a system.
+    fn run<S: System>(self, system: &S) -> (Answer, Exploration) {
+        let Search { task, settings, budget, stop_at, earlier, .. } = self;
+        let machine = system.machine();
         let options = options(settings, budget, settings.limits, stop_at);
         let (found, runs) = match stop_at {
             Some(_) => match earlier {
-                Some(earlier) => (resume(&machine, earlier, options), None),
-                None => (explore(&machine, options), None),
+                Some(earlier) => (resume(system, earlier, options), None),
+                None => (explore(system, options), None),
             },
             None => {
-                let found = explore(&Watched(&machine), options);
-                let runs = OutcomeRuns::of(&machine, &found);
+                let found = explore(&Watched(machine), options);
+                let runs = OutcomeRuns::of(machine, &found);
                 (found, Some(Box::new(runs)))
             }
         };
@@ -284,28 +327,28 @@ impl Visitor for Search<'_> {
         let violation = found.target(VIOLATION);
         let others = found.targets.iter().filter(|t| t.class == VIOLATION).skip(1);
         let others = others.take(settings.traces.saturating_sub(1));
-        let others = others.filter_map(|target| evidence(&machine, &found, *target)).collect();
+        let others = others.filter_map(|target| evidence(system, &found, *target)).collect();
         let violation = violation.and_then(|target| {
-            let trace = trace(&machine, &found, target)?;
+            let trace = system.trace(&found, target)?;
             let shortest = !settings.reductions.partial_order;
             let shorter = (!shortest && settings.shortest && stop_at.is_some())
                 .then(|| find_shorter(task, settings, budget, &trace, found.states))
                 .flatten();
             Some(shorter.unwrap_or_else(|| {
                 let run =
-                    replay(&machine, &trace).expect("the machine must replay a path of the search");
+                    replay(machine, &trace).expect("the machine must replay a path of the search");
                 Evidence::from_run(run).expect("a violation must replay as one").shortest(shortest)
             }))
         });
         let witnesses = match violation {
-            None => witnesses(&machine, &found),
+            None => witnesses(system, &found),
             Some(_) => Vec::new(),
         };
         // `grow` checks progress with a search of its own.
-        let gap = gap_of(&machine, &found).filter(|gap| *gap != Unsupported::Progress);
+        let gap = gap_of(machine, &found).filter(|gap| *gap != Unsupported::Progress);
         let verdict = judge(Findings {
-            fidelity,
-            explored: Explored::of(found.coverage, Bound::Buffers, &cancel),
+            fidelity: machine.model.fidelity(),
+            explored: Explored::of(found.coverage, Bound::Buffers, budget.cancel),
             violation: violation.map(ReplayResult::Confirmed),
             witnesses,
             gap,
@@ -315,10 +358,10 @@ impl Visitor for Search<'_> {
             others,
             statistics,
             outcomes: outcomes(&found),
-            outcomes_complete: keeps_outcomes && found.coverage == Coverage::Exhaustive,
+            outcomes_complete: found.coverage == Coverage::Exhaustive,
             decider: Decider::Explicit,
             spurious_run: None,
-            growing: growing_variable(&machine, &found),
+            growing: growing_variable(machine, &found),
             runs,
             abstracted_values: None,
         };
@@ -369,8 +412,19 @@ impl Visitor for Shorten<'_> {
         let budget = Budget { cancel: &cancel, ..self.budget };
         let machine = Machine::new(self.task.problem, model, reductions)
             .within(WorkLimits::of_search(&cancel, limits));
-        let found = explore(&machine, options(self.settings, budget, limits, Some(VIOLATION)));
-        let evidence = evidence(&machine, &found, found.target(VIOLATION)?)?;
-        Some(evidence.shortest(!found.bounded))
+        let options = options(self.settings, budget, limits, Some(VIOLATION));
+        let symmetry = symmetry_of(self.task, self.settings);
+        match symmetry.and_then(|symmetry| Symmetric::new(&machine, &symmetry)) {
+            Some(symmetric) => shortest_evidence(&symmetric, options),
+            None => shortest_evidence(&machine, options),
+        }
     }
+}
+
+/// Returns the evidence of a shortest run to a violation, if a search without partial-order reduction
+/// finds one.
+fn shortest_evidence<S: System>(system: &S, options: Options<'_>) -> Option<Evidence> {
+    let found = explore(system, options);
+    let evidence = evidence(system, &found, found.target(VIOLATION)?)?;
+    Some(evidence.shortest(!found.bounded))
 }

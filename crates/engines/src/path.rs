@@ -2,21 +2,21 @@
 //!
 //! A search stores states, not steps. The steps between neighbouring states of a path are found by
 //! taking every step of each state. If the states are ordered, the next state of a path covers the
-//! state that the step leads to, and the run continues from the next state.
+//! state that the step leads to, and the run continues from the next state. If a search stores
+//! representatives of [interchangeable threads](fencepost_models::symmetry), the steps are renamed.
 
 use crate::engine::{Budget, Settings};
 use crate::evidence::{Evidence, Witness};
 use crate::verdict::{self, ReplayResult, Unsupported};
 use fencepost_ir::Value;
 use fencepost_models::bits::Writer;
-use fencepost_models::machine::Attempt;
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::machine::quiet::MAX_QUIET;
 use fencepost_models::machine::system::{FIRST_WITNESS, INIT_DETAIL, STATE_DETAIL, undecided_hang};
 use fencepost_models::replay::{ReplayedRun, Trace, replay};
-use fencepost_models::{Action, Machine, MemoryModel, Step, StepResult};
+use fencepost_models::symmetry::Symmetric;
+use fencepost_models::{Machine, MemoryModel};
 use fencepost_search::visited::Arena;
-use fencepost_search::{Exploration, Limits, Options, Target};
+use fencepost_search::{Exploration, Limits, Options, Target, TransitionSystem};
 use std::collections::BTreeSet;
 
 /// Returns the options of a search.
@@ -51,16 +51,58 @@ pub(crate) fn gap_of<M: MemoryModel, V: AsRef<Arena>>(
     verdict::gap(problem, !found.facts.is_empty(), undecided_hang)
 }
 
+/// A system whose paths are runs of a machine.
+pub(crate) trait System: TransitionSystem {
+    /// The memory model.
+    type Model: MemoryModel;
+
+    /// Returns the steps of the machine to a target. Returns `None` if the search was cancelled.
+    fn trace(&self, found: &Exploration, target: Target) -> Option<Trace>;
+
+    /// Returns the machine.
+    fn machine(&self) -> &Machine<'_, Self::Model>;
+}
+
+impl<M: MemoryModel> System for Machine<'_, M> {
+    type Model = M;
+
+    fn trace(&self, found: &Exploration, target: Target) -> Option<Trace> {
+        trace(self, found, target)
+    }
+
+    fn machine(&self) -> &Machine<'_, M> {
+        self
+    }
+}
+
+impl<M: MemoryModel> System for Symmetric<'_, '_, M> {
+    type Model = M;
+
+    fn trace(&self, found: &Exploration, target: Target) -> Option<Trace> {
+        self.trace(&path_to(found, target), target.detail)
+    }
+
+    fn machine(&self) -> &Machine<'_, M> {
+        self.machine
+    }
+}
+
+/// Returns the states on the path to a target.
+fn path_to<V: AsRef<Arena>>(found: &Exploration<V>, target: Target) -> Vec<&[u8]> {
+    if target.detail == INIT_DETAIL { Vec::new() } else { found.path(target.state) }
+}
+
 /// Returns the witnesses that a search of the exact model found, by position in
 /// `Problem::sometimes`. Some may be missing if the search was cancelled.
-pub(crate) fn witnesses<M: MemoryModel>(
-    machine: &Machine<'_, M>,
+pub(crate) fn witnesses<S: System>(
+    system: &S,
     found: &Exploration,
 ) -> Vec<Option<ReplayResult<Witness>>> {
+    let machine = system.machine();
     let problem = machine.shape.problem;
     let classes = (FIRST_WITNESS..).zip(0..problem.sometimes.len());
     let witness = |(class, at)| {
-        let run = replayed(machine, found, found.target(class)?)?;
+        let run = replayed(system, found, found.target(class)?)?;
         let witness = Witness::from_run(problem, at, run).expect("a witness must replay as one");
         Some(ReplayResult::Confirmed(witness.shortest(!machine.reductions.partial_order)))
     };
@@ -73,21 +115,17 @@ pub(crate) fn witnesses<M: MemoryModel>(
 /// # Panics
 /// Panics if the trace does not replay to a violation. Then the search and the machine disagree,
 /// and no verdict can be trusted.
-pub(crate) fn evidence<M: MemoryModel>(
-    machine: &Machine<'_, M>,
+pub(crate) fn evidence<S: System>(
+    system: &S,
     found: &Exploration,
     target: Target,
 ) -> Option<Evidence> {
-    let run = replayed(machine, found, target)?;
+    let run = replayed(system, found, target)?;
     Some(Evidence::from_run(run).expect("a violation must replay as one"))
 }
 
-fn replayed<M: MemoryModel>(
-    machine: &Machine<'_, M>,
-    found: &Exploration,
-    target: Target,
-) -> Option<ReplayedRun> {
-    let run = replay(machine, &trace(machine, found, target)?);
+fn replayed<S: System>(system: &S, found: &Exploration, target: Target) -> Option<ReplayedRun> {
+    let run = replay(system.machine(), &system.trace(found, target)?);
     Some(run.expect("the machine must replay a path of the search"))
 }
 
@@ -120,7 +158,7 @@ pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
     mut leads_to: impl FnMut(&[u8], &[u8]) -> bool,
 ) -> Option<Path> {
     let is_cancelled = || machine.work_limits.is_cancelled();
-    let path = if target.detail == INIT_DETAIL { Vec::new() } else { found.path(target.state) };
+    let path = path_to(found, target);
     let mut writer = Writer::default();
     let mut trace = Trace { bound: machine.model.bound(), ..Trace::default() };
     let mut state = machine.blank();
@@ -149,32 +187,16 @@ pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
     for pair in path.windows(2) {
         machine.unpack(pair[0], &mut state);
         states.push(pair[0].to_vec());
-        let attempts = machine.attempt_steps(&state).into_iter();
-        let mut taken = attempts.filter(|attempt| attempt.taken == Ok(StepResult::Taken));
-        let found = taken.find_map(|Attempt { step, mut after, .. }| {
-            let mut steps = vec![step];
-            let mut between = Vec::new();
-            // The search may have ended its step before any of the quiet accesses.
-            loop {
-                let thread = steps[0].thread;
-                let mut unified = after.clone();
-                machine.unify_values(&mut unified, thread);
-                if leads_to(machine.encode(&unified, &mut writer), pair[1]) {
-                    return Some((steps, between));
-                }
-                between.push(machine.encode(&after, &mut writer).to_vec());
-                if between.len() > MAX_QUIET || !machine.take_quiet_step(&mut after, thread) {
-                    return None;
-                }
-                steps.push(Step { thread, action: Action::Run(Vec::new()) });
-            }
+        let found = machine.find_search_step(&state, |after| {
+            leads_to(machine.encode(after, &mut writer), pair[1])
         });
         if is_cancelled() {
             return None;
         }
-        let (steps, between) = found.expect("neighbours on a path must be one step apart");
-        trace.steps.extend(steps);
-        states.extend(between);
+        let found = found.expect("neighbours on a path must be one step apart");
+        trace.steps.extend(found.steps);
+        let between = found.between.iter();
+        states.extend(between.map(|state| machine.encode(state, &mut writer).to_vec()));
     }
     states.extend(path.last().map(|last| last.to_vec()));
     if target.detail != INIT_DETAIL && target.detail != STATE_DETAIL {

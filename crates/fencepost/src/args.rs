@@ -350,19 +350,23 @@ pub(crate) struct Search {
     /// Do not replace values of registers by equal ones; more states, same verdict
     #[arg(long)]
     pub(crate) no_equal: bool,
+
+    /// Do not use thread symmetry; more states, same verdict
+    #[arg(long)]
+    pub(crate) no_symmetry: bool,
 }
 
 impl Search {
     /// Returns the reductions that are not switched off.
     pub(crate) fn reductions(&self) -> Reductions {
-        let (fuse, clear_dead, partial_order) = (!self.no_fuse, !self.no_dead, !self.no_por);
         Reductions {
-            fuse,
-            clear_dead,
-            partial_order,
-            useful_guesses: partial_order,
-            quiet_accesses: partial_order && !self.no_quiet,
-            equal_values: partial_order && !self.no_quiet && !self.no_equal,
+            fuse: !self.no_fuse,
+            clear_dead: !self.no_dead,
+            partial_order: !self.no_por,
+            useful_guesses: !self.no_por,
+            quiet_accesses: !self.no_por && !self.no_quiet,
+            equal_values: !self.no_por && !self.no_quiet && !self.no_equal,
+            symmetry: !self.no_symmetry,
         }
     }
 }

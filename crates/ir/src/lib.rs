@@ -28,6 +28,7 @@
 //! - [`validate`]: the rules of a well-formed problem.
 //! - [`store_buffers`]: the names of TSO and PSO.
 //! - [`pending_stores`]: bounds on pending stores that follow from the control flow.
+//! - [`symmetry`]: interchangeable threads.
 //! - [`text`]: programs as readable text.
 //! - [`span`], [`diagnostic`]: source positions and messages about them.
 
@@ -63,6 +64,7 @@ pub mod rotate_waits;
 pub mod span;
 pub mod spin_loops;
 pub mod store_buffers;
+pub mod symmetry;
 pub mod text;
 pub mod unwind;
 pub mod validate;

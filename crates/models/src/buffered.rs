@@ -446,6 +446,26 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         (next_location::<D>(shape, state, t) == Some(loc)).then_some(RacingStep::Run)
     }
 
+    fn rename_pending(
+        &self,
+        shape: &Shape<'_>,
+        from: (&D::Queues, ThreadId),
+        to: (&mut D::Queues, ThreadId),
+        store: &dyn Fn(Loc, Value) -> (Loc, Value),
+    ) -> bool {
+        self.0.rename(shape, from, to, store)
+    }
+
+    fn visit_pending_stores(
+        &self,
+        shape: &Shape<'_>,
+        pending: &D::Queues,
+        t: ThreadId,
+        visit: &mut dyn FnMut(usize, Loc, Value),
+    ) {
+        self.0.visit_stores(shape, pending, t, visit);
+    }
+
     #[inline]
     fn copy_thread(&self, from: &D::Queues, to: &mut D::Queues, t: ThreadId) {
         self.0.copy_thread(from, to, t);

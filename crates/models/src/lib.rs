@@ -14,6 +14,7 @@
 //! - [`catalog`]: the models by name, and model files.
 //! - [`shape`], [`future_accesses`], [`grace_periods`]: static facts about a program.
 //! - [`state`], [`bits`], [`address`]: a state, its packed form, and address evaluation.
+//! - [`symmetry`]: searches that store one state for each order of interchangeable threads.
 //! - [`specification`]: the sequential specification that linearizability is checked against.
 //! - [`event`], [`replay`]: the events of a step, and a replayed run with annotated events.
 //! - [`mutation`]: deliberate errors for the tests.
@@ -42,6 +43,7 @@ pub mod shape;
 pub mod specification;
 pub mod state;
 pub mod symbolic;
+pub mod symmetry;
 pub mod table;
 pub mod tso;
 pub mod window;

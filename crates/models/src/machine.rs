@@ -62,7 +62,7 @@ use fencepost_ir::{
 use fencepost_search::{Stop, WorkLimits};
 use guess::UsefulGuesses;
 
-/// The active reductions. All of them preserve verdicts and outcomes.
+/// The active reductions. All of them preserve verdicts, and all except `symmetry` preserve outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reductions {
     /// Execute local statements together with the statement before them.
@@ -79,6 +79,9 @@ pub struct Reductions {
     /// Of several values of a register between which no later step distinguishes, keep one. Needs
     /// `quiet_accesses`.
     pub equal_values: bool,
+    /// Store one state for each order of interchangeable threads, see [`crate::symmetry`]. Only searches
+    /// that decide whether there is a violation use it: it loses outcomes.
+    pub symmetry: bool,
 }
 
 impl Reductions {
@@ -90,6 +93,7 @@ impl Reductions {
         useful_guesses: true,
         quiet_accesses: true,
         equal_values: true,
+        symmetry: true,
     };
     /// No reductions.
     pub const NONE: Reductions = Reductions {
@@ -99,6 +103,7 @@ impl Reductions {
         useful_guesses: false,
         quiet_accesses: false,
         equal_values: false,
+        symmetry: false,
     };
 }
 

@@ -9,7 +9,7 @@ use crate::event::EventRecorder;
 use crate::shape::Shape;
 use crate::state::State;
 use crate::table::Bypass;
-use fencepost_ir::{Access, Fault, Label, Loc, Op, Pc, Program, Reg, ThreadId, Violation};
+use fencepost_ir::{Access, Fault, Label, Loc, Op, Pc, Program, Reg, ThreadId, Value, Violation};
 use std::fmt::Debug;
 
 /// The result of issuing an operation.
@@ -492,6 +492,31 @@ pub trait MemoryModel: Sync {
         _: Loc,
     ) -> Option<RacingStep> {
         None
+    }
+
+    /// Copies the pending accesses of one thread from `from` to a thread with the same code of `to`.
+    /// `store` renames each pending store: its location and its value. Returns false if the model does
+    /// not support this.
+    fn rename_pending(
+        &self,
+        _: &Shape<'_>,
+        _from: (&Self::Pending, ThreadId),
+        _to: (&mut Self::Pending, ThreadId),
+        _store: &dyn Fn(Loc, Value) -> (Loc, Value),
+    ) -> bool {
+        false
+    }
+
+    /// Calls `visit` with each pending store of a thread, if the model
+    /// [supports](Self::rename_pending) renaming: with its position, location and value. The positions
+    /// are those in the order that the model keeps.
+    fn visit_pending_stores(
+        &self,
+        _: &Shape<'_>,
+        _: &Self::Pending,
+        _: ThreadId,
+        _visit: &mut dyn FnMut(usize, Loc, Value),
+    ) {
     }
 
     /// Copies the pending accesses of one thread from `from` to `to`.

@@ -135,6 +135,12 @@ pub enum Mutation {
     LateStepsIgnoreOthers,
     /// Partial order: every access that is issued and performed in one step commutes.
     AccessesCommuteAtOnce,
+    /// Symmetry: the initial states are not compared with the renamed ones.
+    SymmetryIgnoresInitialStates,
+    /// Symmetry: pending stores are not renamed.
+    SymmetryIgnoresPendingStores,
+    /// Symmetry: values are not renamed.
+    SymmetryIgnoresValues,
     /// Clauses: a full fence orders only loads after stores.
     FullFenceOnlyStoreLoad,
     /// Clauses: a drain blocks no run.

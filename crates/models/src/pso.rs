@@ -221,6 +221,45 @@ impl Discipline for Pso {
         Committed { loc, value: entry.value, stays_pending: false }
     }
 
+    fn rename(
+        &self,
+        shape: &Shape<'_>,
+        (from, old): (&Vec<Queues>, ThreadId),
+        (to, new): (&mut Vec<Queues>, ThreadId),
+        store: &dyn Fn(Loc, Value) -> (Loc, Value),
+    ) -> bool {
+        let (from, to) = (&from[old.index()], &mut to[new.index()]);
+        to.epoch = from.epoch;
+        to.entries.clear();
+        for entry in &from.entries {
+            let (loc, value) =
+                store(shape.thread(old).stores[usize::from(entry.slot)], entry.value);
+            let slot = shape.thread(new).store_slot[loc.index()]
+                .expect("the renamed location is in the renamed thread's store set");
+            to.entries.push(Entry { slot, value, ..*entry });
+        }
+        // The order within a location is kept.
+        to.entries.sort_by_key(|entry| entry.slot);
+        true
+    }
+
+    fn visit_stores(
+        &self,
+        shape: &Shape<'_>,
+        q: &Vec<Queues>,
+        t: ThreadId,
+        visit: &mut dyn FnMut(usize, Loc, Value),
+    ) {
+        let mut first = 0;
+        let entries = &q[t.index()].entries;
+        for (at, entry) in entries.iter().enumerate() {
+            if entries[first].slot != entry.slot {
+                first = at;
+            }
+            visit(at - first, shape.thread(t).stores[usize::from(entry.slot)], entry.value);
+        }
+    }
+
     #[inline]
     fn copy_thread(&self, from: &Vec<Queues>, to: &mut Vec<Queues>, t: ThreadId) {
         to[t.index()].clone_from(&from[t.index()]);

@@ -67,6 +67,16 @@ impl Discipline for Sc {
         unreachable!("SC has no pending stores")
     }
 
+    fn rename(
+        &self,
+        _: &Shape<'_>,
+        _: (&(), ThreadId),
+        _: (&mut (), ThreadId),
+        _: &dyn Fn(Loc, Value) -> (Loc, Value),
+    ) -> bool {
+        true
+    }
+
     fn copy_thread(&self, (): &(), (): &mut (), _: ThreadId) {}
 
     fn encode(&self, _: &Shape<'_>, (): &(), _: ThreadId, _: &mut Writer) {}

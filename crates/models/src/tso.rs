@@ -141,6 +141,32 @@ impl Discipline for Tso {
         Committed { loc, value, stays_pending: false }
     }
 
+    fn rename(
+        &self,
+        _: &Shape<'_>,
+        (from, old): (&Vec<Queue>, ThreadId),
+        (to, new): (&mut Vec<Queue>, ThreadId),
+        store: &dyn Fn(Loc, Value) -> (Loc, Value),
+    ) -> bool {
+        let (from, to) = (&from[old.index()], &mut to[new.index()]);
+        to.barrier = from.barrier;
+        to.entries.clear();
+        to.entries.extend(from.entries.iter().map(|(loc, value)| store(*loc, *value)));
+        true
+    }
+
+    fn visit_stores(
+        &self,
+        _: &Shape<'_>,
+        q: &Vec<Queue>,
+        t: ThreadId,
+        visit: &mut dyn FnMut(usize, Loc, Value),
+    ) {
+        for (position, (loc, value)) in q[t.index()].entries.iter().enumerate() {
+            visit(position, *loc, *value);
+        }
+    }
+
     #[inline]
     fn copy_thread(&self, from: &Vec<Queue>, to: &mut Vec<Queue>, t: ThreadId) {
         to[t.index()].clone_from(&from[t.index()]);

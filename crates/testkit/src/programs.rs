@@ -18,6 +18,7 @@
 //! | [`mod@c_like`] | memory orders, integers that wrap, arrays of records, local arrays, `switch` |
 //! | [`mod@silent_loops`] | loops over registers only, many of which never end |
 //! | [`mod@finally`] | programs of all kinds with a `finally` block |
+//! | [`mod@interchangeable`] | threads of one template that are interchangeable, or almost |
 //! | [`mod@rcu`] | litmus tests in C with RCU; not as `.fp` |
 //! | [`mod@arm`] | programs for the model `arm`, with a text form of their own; not as `.fp` |
 //! | [`synchronization`] | critical sections, invariants, blocking statements, spin loops |
@@ -38,6 +39,7 @@ mod arm;
 mod bounded;
 mod c_like;
 mod finally;
+mod interchangeable;
 mod litmus;
 mod profiles;
 mod rcu;
@@ -52,6 +54,7 @@ pub use arm::{ArmProgram, arm, shrink_arm};
 pub use bounded::{bounded, bounded_with_spin_loops};
 pub use c_like::c_like;
 pub use finally::with_finally;
+pub use interchangeable::interchangeable;
 pub use litmus::litmus;
 pub use profiles::program;
 pub use rcu::rcu;

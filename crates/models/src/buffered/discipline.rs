@@ -119,6 +119,29 @@ pub trait Discipline: Sync {
         true
     }
 
+    /// Copies the queues of one thread from `from` to a thread with the same code of `to`, see
+    /// [`crate::model::MemoryModel::rename_pending`].
+    fn rename(
+        &self,
+        _: &Shape<'_>,
+        _from: (&Self::Queues, ThreadId),
+        _to: (&mut Self::Queues, ThreadId),
+        _store: &dyn Fn(Loc, Value) -> (Loc, Value),
+    ) -> bool {
+        false
+    }
+
+    /// Calls `visit` with each pending store of the thread, if the discipline supports
+    /// [`Self::rename`]: its position in its queue, its location and its value.
+    fn visit_stores(
+        &self,
+        _: &Shape<'_>,
+        _: &Self::Queues,
+        _: ThreadId,
+        _visit: &mut dyn FnMut(usize, Loc, Value),
+    ) {
+    }
+
     /// Copies the queues of one thread from `from` to `to`.
     fn copy_thread(&self, from: &Self::Queues, to: &mut Self::Queues, t: ThreadId);
 

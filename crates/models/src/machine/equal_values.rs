@@ -35,7 +35,7 @@ impl<M: MemoryModel> Machine<'_, M> {
 
     /// Replaces the values of a thread's registers by the smallest equal ones, if the search does so.
     /// Returns whether a value has changed.
-    pub fn unify_values(&self, state: &mut State<M::Pending>, t: ThreadId) -> bool {
+    pub(super) fn unify_values(&self, state: &mut State<M::Pending>, t: ThreadId) -> bool {
         if !self.unifies_values() {
             return false;
         }

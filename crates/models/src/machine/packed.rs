@@ -116,7 +116,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     #[inline]
-    pub(super) fn encode_thread(
+    pub(crate) fn encode_thread(
         &self,
         state: &State<M::Pending>,
         t: ThreadId,
@@ -124,6 +124,24 @@ impl<M: MemoryModel> Machine<'_, M> {
     ) {
         self.encode_control(state, t, writer);
         self.model.encode(&self.shape, &state.pending, t, writer);
+        writer.align();
+    }
+
+    /// Packs memory with other values than in the packed state `bytes`.
+    pub(crate) fn encode_memory_of(&self, bytes: &[u8], values: &[Value], writer: &mut Writer) {
+        for (field, value) in self.shape.location_fields.iter().zip(values) {
+            writer.put(*field, *value);
+        }
+        if self.shape.cells > 0 {
+            let mut reader = Reader::new(bytes);
+            for field in &self.shape.location_fields {
+                reader.get(*field);
+            }
+            for _ in 0..self.shape.cells {
+                let field = Field::for_count(2);
+                writer.put(field, reader.get(field));
+            }
+        }
         writer.align();
     }
 
@@ -183,15 +201,26 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
         end(reader.align());
         for t in self.shape.program().thread_ids() {
-            let thread = self.shape.thread(t);
-            state.pcs[t.index()] = Pc(reader.get(thread.pc) as u32);
-            let registers = &mut state.registers[thread.registers..];
-            for (field, value) in thread.register_fields.iter().zip(registers) {
-                *value = reader.get(*field);
-            }
-            self.model.decode(&self.shape, &mut reader, &mut state.pending, t);
+            self.unpack_thread(&mut reader, t, state);
             end(reader.align());
         }
+    }
+
+    /// Unpacks one thread.
+    #[inline]
+    pub(crate) fn unpack_thread(
+        &self,
+        reader: &mut Reader<'_>,
+        t: ThreadId,
+        state: &mut State<M::Pending>,
+    ) {
+        let thread = self.shape.thread(t);
+        state.pcs[t.index()] = Pc(reader.get(thread.pc) as u32);
+        let registers = &mut state.registers[thread.registers..];
+        for (field, value) in thread.register_fields.iter().zip(registers) {
+            *value = reader.get(*field);
+        }
+        self.model.decode(&self.shape, reader, &mut state.pending, t);
     }
 
     /// Undoes a step of thread `t` from `base`. A step changes only the thread and memory.

@@ -7,8 +7,8 @@
 //! not store the state before it: the step before goes on over the quiet accesses that follow.
 //!
 //! Direction: exact. No step is postponed forever: every cycle of the search still passes stored states,
-//! and the cycle proviso applies to them. A run has all steps: [`Machine::take_quiet_step`] finds them
-//! again.
+//! and the cycle proviso applies to them. A run has all steps: [`Machine::find_search_step`] finds
+//! them again.
 //!
 //! *Unused values.* `if (a && b)` with `a` = 0 does not depend on `b`. So the load of `b` is quiet if
 //! the state of the thread behind the load, without dead registers, is the same for each value that the
@@ -21,7 +21,7 @@
 use super::choice::Choices;
 use super::step_table::{Commutes, PartId, StepTable};
 use super::system::Scratch;
-use super::{Machine, StepResult};
+use super::{Action, Attempt, Machine, Step, StepResult};
 use crate::bits::Writer;
 use crate::model::{MemoryModel, Scope};
 use crate::mutation::Mutation;
@@ -29,12 +29,49 @@ use crate::state::State;
 use fencepost_ir::{Loc, Op, Pc, ThreadId, Value};
 
 /// The maximal number of quiet accesses that one step executes. It ends infinite loops of them.
-pub const MAX_QUIET: usize = 64;
+const MAX_QUIET: usize = 64;
 
 /// The maximal number of values of a location for which a load is tried.
 const MAX_VALUES: u64 = 16;
 
+/// A step of a search: a step of the machine with the quiet accesses behind it.
+#[derive(Clone, Debug)]
+pub struct SearchStep<P> {
+    /// The steps of the machine, all of one thread.
+    pub steps: Vec<Step>,
+    /// The states between these steps.
+    pub between: Vec<State<P>>,
+}
+
 impl<M: MemoryModel> Machine<'_, M> {
+    /// Returns the first step of a search from a state after which `is_next` holds. `is_next` gets the
+    /// state with equal values replaced. A search with a smaller bound on pending accesses may have
+    /// ended its step before any of the quiet accesses, so these steps are tried, too.
+    pub fn find_search_step(
+        &self,
+        state: &State<M::Pending>,
+        mut is_next: impl FnMut(&State<M::Pending>) -> bool,
+    ) -> Option<SearchStep<M::Pending>> {
+        let attempts = self.attempt_steps(state).into_iter();
+        let mut taken = attempts.filter(|attempt| attempt.taken == Ok(StepResult::Taken));
+        taken.find_map(|Attempt { step, mut after, .. }| {
+            let thread = step.thread;
+            let mut found = SearchStep { steps: vec![step], between: Vec::new() };
+            loop {
+                let mut unified = after.clone();
+                self.unify_values(&mut unified, thread);
+                if is_next(&unified) {
+                    return Some(found);
+                }
+                found.between.push(after.clone());
+                if found.between.len() > MAX_QUIET || !self.take_quiet_step(&mut after, thread) {
+                    return None;
+                }
+                found.steps.push(Step { thread, action: Action::Run(Vec::new()) });
+            }
+        })
+    }
+
     /// Returns whether a search executes quiet accesses together with the step before them.
     pub(super) fn merges_quiet_accesses(&self) -> bool {
         let Self { reductions, model, shape, .. } = self;
@@ -46,7 +83,7 @@ impl<M: MemoryModel> Machine<'_, M> {
 
     /// Executes the next access of a thread if it is quiet and the search executes it together with
     /// the step before it. Returns whether it did.
-    pub fn take_quiet_step(&self, state: &mut State<M::Pending>, t: ThreadId) -> bool {
+    fn take_quiet_step(&self, state: &mut State<M::Pending>, t: ThreadId) -> bool {
         if !self.merges_quiet_accesses() || !self.may_be_quiet(state, t) {
             return false;
         }
