@@ -11,6 +11,7 @@ mod c;
 mod common;
 mod control_points;
 mod corpus;
+mod counters;
 mod data_races;
 mod differential;
 mod engines;

@@ -31,11 +31,13 @@ pub mod robustness;
 use crate::abstraction::Abstraction;
 use crate::automata::Automata;
 use crate::concretise::SpuriousRun;
+use crate::counters;
 use crate::engine::{Answer, Budget, Engine, Settings, Task};
 use crate::evidence::Evidence;
 use crate::explicit::{self, Explicit};
 use crate::few_threads::OpenSets;
 use crate::forgetting;
+use crate::growing_variable::still_grows;
 use crate::hiding;
 use crate::transfer::replay_violations;
 use crate::verdict::{Inconclusive, InconclusiveReason, Verdict};
@@ -95,6 +97,9 @@ impl Engine for Auto {
             return Explicit.run(task, settings, budget);
         }
         if !abstractable {
+            if let Some(answer) = counters::decide_early(task, settings, budget) {
+                return answer;
+            }
             let prove = |bound, states| {
                 let within = hiding_settings(settings, states, bound);
                 let verify = |task: Task<'_>| verified(Explicit.run(task, within, budget));
@@ -117,9 +122,12 @@ impl Engine for Auto {
         violated.expect("a run with a stronger fence is a run of the program")
     }
 
-    /// The other arms prove.
+    /// The other arms prove. The exact search does not end if numbers grow for ever.
     fn find_violations(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        Explicit.run(task, settings, budget)
+        match counters::may_decide(task) {
+            true => self.run(task, settings, budget),
+            false => Explicit.run(task, settings, budget),
+        }
     }
 
     fn searches_few_threads(&self) -> bool {
@@ -197,6 +205,9 @@ impl Portfolio<'_> {
         let mut bound = sufficient_bound.unwrap_or(FIRST_BOUND);
         let mut exact_answer: Option<Answer> = None;
         let mut clean_up_to = None;
+        let mut growing = None;
+        // Whether a variable keeps growing: then the proofs below do not help.
+        let mut grows = false;
         let mut try_robustness = !self.settings.certifiable;
         loop {
             let states = allowance.min(self.settings.limits.states);
@@ -209,6 +220,13 @@ impl Portfolio<'_> {
                 if let Some(violated) = found {
                     return violated;
                 }
+                if !self.settings.certifiable {
+                    let settings = counters::settings_for(self.settings, states / 2);
+                    let answer = counters::decide(self.task, settings, self.budget, within);
+                    if let Some(answer) = answer {
+                        return self.shorten_violation(answer);
+                    }
+                }
                 if try_robustness && robustness::is_promising(self.task, exact) {
                     let states = (states / ROBUSTNESS_STATES_DIVISOR).max(FIRST_STATES);
                     let settings = self.settings_within(states, within);
@@ -220,7 +238,7 @@ impl Portfolio<'_> {
                         robustness::Attempt::Undecidable => try_robustness = false,
                     }
                 }
-                if !self.settings.certifiable {
+                if !self.settings.certifiable && !grows {
                     let within = hiding_settings(self.settings, states, within);
                     let verify = |task: Task<'_>| self.verify_hidden(task, within);
                     if let Some(answer) = hiding::prove(self.task, self.budget.cancel, &verify) {
@@ -234,8 +252,9 @@ impl Portfolio<'_> {
             // The exact search decides the program if the control flow bounds the store buffers.
             // If not, a proof is more likely, except in the short first round.
             let is_bounded = sufficient_bound.is_some();
-            let may_prove = !is_bounded || states > EXACT_STATES || last || exact_is_done;
-            let prove_first = exact_is_done || !is_bounded && exact_answer.is_some();
+            let may_prove =
+                !grows && (!is_bounded || states > EXACT_STATES || last) || exact_is_done;
+            let prove_first = exact_is_done || !is_bounded && exact_answer.is_some() && !grows;
             if prove_first && let Some(proof) = self.prove(settings, &mut refinement) {
                 return self.shorten_violation(proof);
             }
@@ -260,6 +279,13 @@ impl Portfolio<'_> {
             }
             let stopped = self.budget.cancel.reason().is_some();
             let exact_is_done = is_exhausted(exact, max_bound) || is_out_of_memory(exact);
+            grows = self.settings.limits.states == u64::MAX
+                && states > FIRST_STATES
+                && exact.growing.is_some_and(|later| still_grows(growing, later));
+            growing = exact.growing.or(growing);
+            if grows && states >= counters::GIVE_UP_STATES {
+                break;
+            }
             if stopped || last || refinement.is_finished() && exact_is_done {
                 break;
             }
@@ -273,6 +299,9 @@ impl Portfolio<'_> {
                 answer.verdict = answer.verdict.weakened(InconclusiveReason::Limit(stop));
             }
             answer.verdict = answer.verdict.clean_up_to(clean_up_to);
+            if let Some(InconclusiveReason::Limit(_)) = answer.verdict.inconclusive_reason() {
+                answer.growing = answer.growing.or(growing);
+            }
             answer.spurious_run = refinement.spurious_run;
         }
         answer

@@ -101,6 +101,7 @@ pub fn write_certificate(
         // A certificate uses an abstraction. The loop below finds one that is fine enough.
         Decider::Forgetting(_)
         | Decider::Hiding(_)
+        | Decider::Counters { .. }
         | Decider::Automata
         | Decider::Stateless
         | Decider::Attack

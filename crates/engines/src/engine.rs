@@ -125,6 +125,11 @@ pub enum Decider {
     Forgetting(u32),
     /// A search of the program without the accesses to this number of locations.
     Hiding(u32),
+    /// A search of states up to the size of numbers that keep growing.
+    Counters {
+        /// Whether the verdict covers runs in which such a number leaves its type.
+        covers_overflow: bool,
+    },
     /// A search of the exact model with regular languages for store buffers.
     Automata,
     /// An enumeration of sequentially consistent executions.
@@ -156,6 +161,8 @@ impl fmt::Display for Decider {
             Decider::Abstraction(domain, k) => write!(f, "{} k={k}", domain.name()),
             Decider::Forgetting(bound) => write!(f, "forgetting n={bound}"),
             Decider::Hiding(locations) => write!(f, "hiding n={locations}"),
+            Decider::Counters { covers_overflow: true } => f.write_str("counters"),
+            Decider::Counters { covers_overflow: false } => f.write_str("counters up to overflow"),
         }
     }
 }

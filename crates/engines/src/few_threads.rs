@@ -8,6 +8,7 @@
 //! How far a step of a window goes may depend on the accesses of other threads. A run that the whole
 //! program does not repeat is dropped.
 
+use crate::counters;
 use crate::engine::{Answer, Budget, Engine, Settings, Task};
 use crate::explicit::Explicit;
 use crate::transfer::replay_violations;
@@ -17,6 +18,9 @@ use fencepost_translate::pause::with_running;
 
 /// The largest number of threads that take steps.
 const MAX_RUNNING: usize = 3;
+
+/// The largest number of states if numbers grow for ever: then no search is complete.
+const GROWING_STATES: u64 = 20_000;
 
 /// Returns the sets of few threads of a program, small ones first. There are none if the program has
 /// no more than two threads.
@@ -63,7 +67,10 @@ pub fn search(
     budget: Budget<'_>,
 ) -> Searched {
     let problem = with_running(task.problem, running);
-    let answer = Explicit.run(Task { problem: &problem, ..task }, settings, budget);
+    let most = if counters::may_decide(task) { GROWING_STATES } else { u64::MAX };
+    let limits = Limits { states: settings.limits.states.min(most), ..settings.limits };
+    let within = Settings { limits, ..settings };
+    let answer = Explicit.run(Task { problem: &problem, ..task }, within, budget);
     let states = answer.statistics.states;
     let is_cut = answer.verdict.inconclusive().is_some();
     // The paused threads take no part in a shorter run, so a short search is enough.

@@ -20,6 +20,7 @@
 //! - [`outcome_runs`]: runs that have no outcome.
 //! - [`path`]: from a target of a search to the steps that lead there.
 //! - [`concretise`]: from a run of an abstract model to a run of the exact model.
+//! - [`counters`]: proofs for programs whose numbers grow for ever.
 //! - [`certificate`]: proofs for an independent checker.
 //! - [`data_races`]: data races of C programs.
 //! - [`growing_variable`]: variables that take more and more values.
@@ -35,6 +36,7 @@ pub mod automata;
 pub mod bounded;
 pub mod certificate;
 pub mod concretise;
+pub mod counters;
 pub mod data_races;
 pub mod dive;
 pub mod engine;

@@ -30,6 +30,7 @@ use crate::attack::{AttackResult, attack, attack_trace};
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::evidence::{Evidence, Witness};
 use crate::explicit::Explicit;
+use crate::growing_variable::growing_under_sc;
 use crate::stateless::saved::SavedExploration;
 use crate::stateless::system::{ExplorationOptions, ExplorationResult, Finding, StopAt};
 use crate::stateless::{
@@ -57,6 +58,8 @@ const FIRST_ATTACK_STATES: u64 = 200_000;
 const FIRST_EXECUTIONS: u64 = 5_000;
 /// How many of these executions may exceed the limit on events.
 const FIRST_MAX_CUT: u64 = 100;
+/// The limit on states of the last attack search of `Auto` if a variable keeps growing.
+const GROWING_ATTACK_STATES: u64 = 1_000_000;
 /// The limit on states of the second attack search of `Auto`.
 const SECOND_ATTACK_STATES: u64 = 20_000_000;
 
@@ -254,6 +257,14 @@ impl Query<'_> {
         }
         let first = self.traces(FIRST_EXECUTIONS);
         let Some(stop @ (Stop::States | Stop::Depth)) = limit(&first) else { return first };
+        if let Some(growing) = growing_under_sc(self.task, self.settings, self.budget) {
+            let last = match self.model {
+                Some(Model::Tso) => self.attack(GROWING_ATTACK_STATES),
+                Some(Model::Pso) | None => first,
+            };
+            let growing = limit(&last).map(|_| growing);
+            return Answer { growing, ..last };
+        }
         if self.model == Some(Model::Tso) {
             let second = self.attack(SECOND_ATTACK_STATES);
             if limit(&second) != Some(Stop::States) {

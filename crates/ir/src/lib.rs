@@ -40,6 +40,7 @@ pub mod assemble;
 pub mod code_equality;
 mod constants;
 pub mod control_point;
+pub mod counters;
 pub mod diagnostic;
 pub mod dominators;
 pub mod expr;

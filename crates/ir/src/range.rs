@@ -12,6 +12,9 @@
 //! narrow nothing, because later accesses can overtake them. State packing relies on the ranges and
 //! checks every value that it packs.
 //!
+//! A search that changes the values of some variables ([`crate::counters`]) needs ranges that do not
+//! depend on these variables: [`ranges_with_free`] lets them have any value at any time.
+//!
 //! Under a model that guesses the directions of branches, statements behind a branch may be executed
 //! before its condition is known ([`ranges_with_guesses`]). Then no edge is infeasible, and only a
 //! condition on a single register narrows: nothing is computed from that register before the
@@ -19,11 +22,12 @@
 
 use crate::expr::{BinOp, Expr};
 use crate::flow;
-use crate::ids::{Loc, Pc, Reg};
+use crate::ids::{Loc, Pc, Reg, ThreadId};
 pub use crate::interval::Range;
 use crate::interval::{FULL, binary, interval, join, meet, refine};
 use crate::op::{Address, CasResult, Op, Update};
-use crate::program::{Program, Stmt, Thread};
+use crate::program::{Location, Program, Stmt, Thread};
+use crate::property::Observable;
 use crate::value::{INT_LIMITS, Type, Value};
 
 /// The ranges of a program's registers and locations.
@@ -45,12 +49,18 @@ const WIDENING_DELAY: u32 = 40;
 
 /// Computes the ranges of a program, if branches wait for the values of their conditions.
 pub fn ranges(program: &Program) -> Ranges {
-    compute_ranges(program, false)
+    compute_ranges(program, false, &|_| false)
+}
+
+/// Computes the ranges of a program in which the variables that `is_free` accepts have any value at
+/// any time.
+pub fn ranges_with_free(program: &Program, is_free: &dyn Fn(Observable) -> bool) -> Ranges {
+    compute_ranges(program, false, is_free)
 }
 
 /// Computes the ranges of a program, if the directions of branches may be guessed.
 pub fn ranges_with_guesses(program: &Program) -> Ranges {
-    compute_ranges(program, true)
+    compute_ranges(program, true, &|_| false)
 }
 
 /// Returns whether an access to an address never faults, if registers have these ranges: it is to a
@@ -68,12 +78,24 @@ pub fn is_safe(address: &Address, registers: &[Range]) -> bool {
     address.pointer.is_none() && address.cell.is_none() && is_inside
 }
 
-fn compute_ranges(program: &Program, guesses: bool) -> Ranges {
-    let mut locations: Vec<Slot> =
-        program.locations.iter().map(|l| Slot { range: (l.init, l.init), grown: 0 }).collect();
-    let code = program.init.iter().chain(&program.threads);
-    let mut threads: Vec<Analysis<'_>> =
-        code.map(|thread| Analysis::new(program, thread, guesses)).collect();
+fn compute_ranges(
+    program: &Program,
+    guesses: bool,
+    is_free: &dyn Fn(Observable) -> bool,
+) -> Ranges {
+    let initial = |(at, location): (usize, &Location)| {
+        let is_free = is_free(Observable::Loc(Loc::from_index(at)));
+        let range = if is_free { FULL } else { (location.init, location.init) };
+        Slot { range, grown: 0 }
+    };
+    let mut locations: Vec<Slot> = program.locations.iter().enumerate().map(initial).collect();
+    let in_init = program.init.iter().map(|init| Analysis::new(program, init, guesses, Vec::new()));
+    let in_threads = program.threads.iter().enumerate().map(|(t, thread)| {
+        let all = (0..thread.registers.len()).map(Reg::from_index);
+        let free = all.filter(|reg| is_free(Observable::Reg(ThreadId::from_index(t), *reg)));
+        Analysis::new(program, thread, guesses, free.collect())
+    });
+    let mut threads: Vec<Analysis<'_>> = in_init.chain(in_threads).collect();
     // Terminates: ranges of locations only grow, and widening bounds how often.
     loop {
         let before: Vec<Range> = locations.iter().map(|slot| slot.range).collect();
@@ -136,15 +158,26 @@ struct Analysis<'p> {
     grown: Vec<u32>,
     /// Whether the directions of branches may be guessed.
     guesses: bool,
+    /// The registers that have any value at any time.
+    free: Vec<Reg>,
 }
 
 impl<'p> Analysis<'p> {
-    fn new(program: &'p Program, thread: &'p Thread, guesses: bool) -> Self {
-        let mut at = vec![None; thread.code.len()];
-        if let Some(entry) = at.first_mut() {
-            *entry = Some(vec![(0, 0); thread.registers.len()]);
+    fn new(program: &'p Program, thread: &'p Thread, guesses: bool, free: Vec<Reg>) -> Self {
+        let grown = vec![0; thread.code.len()];
+        let mut analysis =
+            Analysis { program, thread, at: vec![None; grown.len()], grown, guesses, free };
+        let mut entry = vec![(0, 0); thread.registers.len()];
+        analysis.forget_free(&mut entry);
+        if let Some(first) = analysis.at.first_mut() {
+            *first = Some(entry);
         }
-        Analysis { program, thread, at, grown: vec![0; thread.code.len()], guesses }
+        analysis
+    }
+
+    /// Drops what is known about the free registers.
+    fn forget_free(&self, registers: &mut [Range]) {
+        self.free.iter().for_each(|reg| registers[reg.index()] = FULL);
     }
 
     /// Narrows the ranges of the registers to those with which a condition holds or does not hold.
@@ -177,7 +210,9 @@ impl<'p> Analysis<'p> {
             };
             for next in flow::successors(stmt) {
                 let mut after = registers.clone();
-                if self.step(stmt, next, &mut after, locations) && self.join_at(next, &after) {
+                let is_feasible = self.step(stmt, next, &mut after, locations);
+                self.forget_free(&mut after);
+                if is_feasible && self.join_at(next, &after) {
                     work.push(next);
                 }
             }
@@ -398,7 +433,7 @@ fn footprint_with(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Label, Location, Register};
+    use crate::{Label, Register};
 
     /// `r = 0; while (r < 3) { x = r; r = r + step; }`
     fn counting(step: Value) -> Program {

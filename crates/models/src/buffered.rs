@@ -18,6 +18,19 @@ use fencepost_ir::{
     Address, Expr, Fault, Label, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Update, Value,
 };
 
+/// A discipline whose queues hold exactly one value for each pending store.
+pub trait PlainQueues: Discipline {
+    /// Calls `visit` on the location and the value of every pending store of a thread, in an order
+    /// that does not depend on the values. `visit` may change the values.
+    fn for_each_value(
+        &self,
+        shape: &Shape<'_>,
+        queues: &mut Self::Queues,
+        t: ThreadId,
+        visit: &mut dyn FnMut(Loc, &mut Value),
+    );
+}
+
 /// A store-buffer model with a discipline.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffered<D>(pub D);

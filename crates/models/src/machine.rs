@@ -51,6 +51,7 @@ use crate::shape::Shape;
 use crate::specification::Specification;
 use crate::state::State;
 use choice::Choices;
+use fencepost_ir::range::Ranges;
 use fencepost_ir::{
     Condition, Fault, Label, Loc, Operations, Pc, Problem, Property, ThreadId, Violation,
 };
@@ -166,6 +167,22 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     /// Builds the machine for a problem. Steps are not fused if an invariant requires a control
     /// point: a fused step would omit the states in which a thread has not arrived yet.
     pub fn new(problem: &'p Problem, model: M, reductions: Reductions) -> Self {
+        let shape = Shape::new(problem, model.speculation().is_some());
+        Machine::with_shape(shape, model, reductions)
+    }
+
+    /// Builds the machine with these facts about the problem. The model does not guess.
+    pub fn with_ranges(
+        problem: &'p Problem,
+        model: M,
+        reductions: Reductions,
+        ranges: Ranges,
+    ) -> Self {
+        Machine::with_shape(Shape::with_ranges(problem, ranges), model, reductions)
+    }
+
+    fn with_shape(shape: Shape<'p>, model: M, reductions: Reductions) -> Self {
+        let problem = shape.problem;
         let specification = |(at, property): (usize, &Property)| match property {
             Property::Operations(operations) => Some((at, Specification::new(operations))),
             Property::Assertions
@@ -177,7 +194,6 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             | Property::Progress => None,
         };
         let properties = problem.properties.iter().enumerate();
-        let shape = Shape::new(problem, model.speculation().is_some());
         let fuse = reductions.fuse && !shape.requires_control_points;
         Machine {
             guesses: UsefulGuesses::new(&shape, &model, true),

@@ -9,7 +9,7 @@
 //! The packed form does not depend on the bound, so a search can go on with a larger bound.
 
 use crate::bits::{BitReader, Field, Reader, Writer};
-use crate::buffered::{Committed, Discipline, LoadTarget, Store};
+use crate::buffered::{Committed, Discipline, LoadTarget, PlainQueues, Store};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
@@ -292,6 +292,21 @@ impl Discipline for Pso {
             let epoch = if thread.has_store_store { reader.get_count() as u32 } else { 0 };
             let before_barrier = thread.has_store_load && reader.get(Field::for_count(2)) != 0;
             queues.entries.push(Entry { slot, value, epoch, before_barrier });
+        }
+    }
+}
+
+impl PlainQueues for Pso {
+    fn for_each_value(
+        &self,
+        shape: &Shape<'_>,
+        queues: &mut Vec<Queues>,
+        t: ThreadId,
+        visit: &mut dyn FnMut(Loc, &mut Value),
+    ) {
+        let stores = &shape.thread(t).stores;
+        for entry in &mut queues[t.index()].entries {
+            visit(stores[usize::from(entry.slot)], &mut entry.value);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Sequential consistency: a store is visible to all threads at once. Direction: exact.
 
 use crate::bits::{Reader, Writer};
-use crate::buffered::{Committed, Discipline, LoadTarget, Store};
+use crate::buffered::{Committed, Discipline, LoadTarget, PlainQueues, Store};
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
 
@@ -77,4 +77,15 @@ impl Discipline for Sc {
     }
 
     fn decode(&self, _: &Shape<'_>, _: &mut Reader<'_>, (): &mut (), _: ThreadId) {}
+}
+
+impl PlainQueues for Sc {
+    fn for_each_value(
+        &self,
+        _: &Shape<'_>,
+        (): &mut (),
+        _: ThreadId,
+        _: &mut dyn FnMut(Loc, &mut Value),
+    ) {
+    }
 }

@@ -11,7 +11,7 @@ use crate::future_accesses::FutureAccesses;
 use crate::grace_periods::GracePeriods;
 use crate::mutation::{Mutated, Mutation};
 use fencepost_ir::operations::returned_operations;
-use fencepost_ir::range;
+use fencepost_ir::range::{self, Ranges};
 use fencepost_ir::{
     AccessOrder, Expr, FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem,
     Program, Property, Reg, ThreadId, Update, Value, flow,
@@ -179,8 +179,14 @@ impl<'p> Shape<'p> {
     /// of branches may be guessed.
     pub fn new(problem: &'p Problem, guesses: bool) -> Self {
         let program = &problem.program;
-        let mut ranges =
+        let ranges =
             if guesses { range::ranges_with_guesses(program) } else { range::ranges(program) };
+        Shape::with_ranges(problem, ranges)
+    }
+
+    /// Computes the facts with these ranges.
+    pub fn with_ranges(problem: &'p Problem, mut ranges: Ranges) -> Self {
+        let program = &problem.program;
         let mut readers = vec![0; program.locations.len()];
         let mut writers = vec![0; program.locations.len()];
         let mut threads = Vec::new();

@@ -7,7 +7,7 @@
 //! The packed form does not depend on the bound, so a search can go on with a larger bound.
 
 use crate::bits::{BitReader, Reader, Writer};
-use crate::buffered::{Committed, Discipline, LoadTarget, Store};
+use crate::buffered::{Committed, Discipline, LoadTarget, PlainQueues, Store};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
@@ -198,5 +198,17 @@ impl Discipline for Tso {
             let loc = thread.stores[reader.get(thread.slot_field) as usize];
             queue.entries.push((loc, reader.get(shape.location_fields[loc.index()])));
         }
+    }
+}
+
+impl PlainQueues for Tso {
+    fn for_each_value(
+        &self,
+        _: &Shape<'_>,
+        queues: &mut Vec<Queue>,
+        t: ThreadId,
+        visit: &mut dyn FnMut(Loc, &mut Value),
+    ) {
+        queues[t.index()].entries.iter_mut().for_each(|(loc, value)| visit(*loc, value));
     }
 }

@@ -347,6 +347,10 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
         Decider::Hiding(locations) => {
             format!("a proof without {}, {states}", counted((*locations).into(), "location"))
         }
+        by @ Decider::Counters { .. } => {
+            let note = crate::verdict_line::number_note(*by).unwrap_or_default();
+            format!("{by}, {states}, {note}")
+        }
         by @ (Decider::Stateless
         | Decider::Translation
         | Decider::Spin

@@ -37,10 +37,33 @@ pub(crate) fn growth_note(problem: &Problem, growing: GrowingVariable) -> String
     format!("`{name}` keeps growing ({values} so far)")
 }
 
-/// Says which values were abstracted; none if none were.
+/// Says which values were abstracted, or for which numbers a verdict holds; none if it holds for all.
 pub(crate) fn value_note(answer: &Answer) -> Option<String> {
-    let values = answer.abstracted_values.as_ref()?;
-    Some(format!("values abstracted: {values}; their overflow is not checked"))
+    if let Some(values) = &answer.abstracted_values {
+        return Some(format!("values abstracted: {values}; their overflow is not checked"));
+    }
+    number_note(answer.decider).filter(|_| answer.verdict.is_verified()).map(Into::into)
+}
+
+/// Says for which numbers a verdict of this method holds; none if for all.
+pub(crate) fn number_note(decider: Decider) -> Option<&'static str> {
+    match decider {
+        Decider::Counters { covers_overflow: true } => Some("for numbers of any size"),
+        Decider::Counters { covers_overflow: false } => {
+            Some("for numbers of any size; their overflow is not checked")
+        }
+        Decider::Explicit
+        | Decider::Abstraction(..)
+        | Decider::Forgetting(_)
+        | Decider::Hiding(_)
+        | Decider::Automata
+        | Decider::Stateless
+        | Decider::Attack
+        | Decider::Translation
+        | Decider::Spin
+        | Decider::Cbmc
+        | Decider::GenMc => None,
+    }
 }
 
 /// Returns the stable word for an inconclusive reason, as used in JSON.
@@ -319,6 +342,7 @@ pub fn row(
                 Decider::Abstraction(..)
                 | Decider::Forgetting(_)
                 | Decider::Hiding(_)
+                | Decider::Counters { .. }
                 | Decider::Automata
                 | Decider::Stateless
                 | Decider::Attack
@@ -373,6 +397,7 @@ pub fn count_unit(by: Decider) -> &'static str {
         | Decider::Abstraction(..)
         | Decider::Forgetting(_)
         | Decider::Hiding(_)
+        | Decider::Counters { .. }
         | Decider::Automata
         | Decider::Attack
         | Decider::Translation
