@@ -205,6 +205,11 @@ impl<'a, S: System> Explorer<'a, S> {
         self.system.observe(&self.execution).map_break(|()| EarlyExit::Found)
     }
 
+    /// Lets the system handle an event that an earlier part has observed.
+    pub(crate) fn observe_again(&mut self) {
+        self.system.observe_again(&self.execution);
+    }
+
     /// Breaks if the exploration is cancelled.
     pub(crate) fn check_cancelled(&self) -> ControlFlow<EarlyExit> {
         match (self.limits.cancelled)() {

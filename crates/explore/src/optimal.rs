@@ -109,12 +109,14 @@ pub(crate) fn explore<S: System>(
         open_races: OpenRaces::default(),
     };
     let mut failed = false;
-    for (mv, node) in prefix.into_iter().zip(above) {
+    for (at, (mv, node)) in prefix.into_iter().zip(above).enumerate() {
         optimal.nodes.push(node);
         failed = optimal.take_planned(mv)?;
-    }
-    if base > 0 && top.is_new {
-        optimal.explorer.observe()?;
+        if at + 1 == base && top.is_new {
+            optimal.explorer.observe()?;
+        } else {
+            optimal.explorer.observe_again();
+        }
     }
     if failed {
         optimal.end(End::Failed)?;
@@ -221,6 +223,7 @@ impl<S: System> Optimal<'_, '_, S> {
             NodeState::Open(sleep) => {
                 let failed = self.take_planned(first)?;
                 assert!(!failed, "an execution that goes on has not failed");
+                self.explorer.observe_again();
                 self.nodes.push(Node::open(sleep, next));
             }
             NodeState::Done => self.node().sleep.insert(first),

@@ -78,6 +78,7 @@ pub(crate) fn explore<S: System>(
             explorer.check_cancelled()?;
             panic!("the moves of a branch must be enabled");
         }
+        explorer.observe_again();
     }
     let Branch { start, moves, frame, preemptions } = branch;
     let mut frames = vec![frame.unwrap_or_else(|| Frame::new(explorer, preemptions))];

@@ -65,6 +65,10 @@ pub trait System {
         ControlFlow::Continue(())
     }
 
+    /// Handles that the last event was taken again, after an earlier part of the exploration has
+    /// observed it: a new part starts behind it. Findings were reported then.
+    fn observe_again(&mut self, _execution: &Execution) {}
+
     /// Observes an execution at its end. `Break` ends the exploration because of a finding.
     fn observe_end(&mut self, _execution: &Execution, _end: End) -> ControlFlow<()> {
         ControlFlow::Continue(())

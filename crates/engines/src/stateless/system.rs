@@ -418,6 +418,13 @@ impl System for MachineSystem<'_, '_> {
         }
     }
 
+    fn observe_again(&mut self, execution: &Execution) {
+        // The monitor has fired again, also if this was not confirmed.
+        if self.options.monitored.is_some() && self.path.violation.is_none() {
+            self.confirm_borderline(execution);
+        }
+    }
+
     fn observe_end(&mut self, execution: &Execution, end: End) -> ControlFlow<()> {
         // After a cancellation, moves may be missing, and an execution may seem to end.
         if self.cancel.reason().is_some() {
