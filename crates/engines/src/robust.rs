@@ -144,7 +144,7 @@ impl Engine for Robust {
 }
 
 /// Returns whether some thread frees records.
-fn frees(problem: &Problem) -> bool {
+pub(crate) fn frees(problem: &Problem) -> bool {
     let mut code = problem.program.threads.iter().flat_map(|thread| &thread.code);
     code.any(|stmt| matches!(stmt.op, Op::Free { .. }))
 }
@@ -268,14 +268,18 @@ impl Query<'_> {
         self.preemptions(None)
     }
 
-    /// Explores one execution for each trace, about `executions` at most.
+    /// Answers after one execution for each trace, about `executions` at most.
     pub(crate) fn traces(&self, executions: u64) -> Answer {
+        self.answer_from(self.explore_traces(executions))
+    }
+
+    /// Explores one execution for each trace, about `executions` at most.
+    pub(crate) fn explore_traces(&self, executions: u64) -> ExplorationResult {
         let states = self.settings.limits.states.min(executions);
         let limits = Limits { states, ..self.settings.limits };
         let settings = Settings { limits, ..self.settings };
         let max_cut = if executions == u64::MAX { u64::MAX } else { FIRST_MAX_CUT };
-        let result = self.explore(Schedules::Traces, settings, max_cut);
-        self.answer_from(result)
+        self.explore(Schedules::Traces, settings, max_cut)
     }
 
     fn explore(&self, schedules: Schedules, settings: Settings, max_cut: u64) -> ExplorationResult {

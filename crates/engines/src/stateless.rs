@@ -26,7 +26,7 @@ pub(crate) mod system;
 pub(crate) mod variants;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
-use crate::robust::{Query, Robust, RobustMethod, undecided};
+use crate::robust::{Query, Robust, RobustMethod, frees, undecided};
 use crate::sc::{ScMachine, sc_machine};
 use crate::verdict::{InconclusiveReason, Unsupported, Verdict, gap};
 use fencepost_explore::{Exploration, Findings, OpenTree, StopReason, are_valid_traces};
@@ -76,14 +76,11 @@ impl Engine for Stateless {
         let Some(spin_assumed) = explored_problem(task.problem, false, settings) else {
             return too_large();
         };
-        let ask = |model| {
-            let query = Query { task, spin_assumed: &spin_assumed, model, settings, budget };
-            match self.preemptions {
-                Some(max_preemptions) => query.preemptions(Some(max_preemptions)),
-                None => query.traces(u64::MAX),
-            }
+        let query = |model| Query { task, spin_assumed: &spin_assumed, model, settings, budget };
+        let (mut answer, monitored) = match self.preemptions {
+            Some(max_preemptions) => (query(None).preemptions(Some(max_preemptions)), None),
+            None => explore_once(&query, model.filter(|_| is_same_problem(task.problem))),
         };
-        let mut answer = ask(None);
         if answer.verdict.is_verified()
             && let Some(gap) = gap(task.problem, !answer.outcomes.is_empty(), false)
         {
@@ -102,7 +99,10 @@ impl Engine for Stateless {
             return answer;
         }
         let method = self.preemptions.map_or(RobustMethod::Stateless, RobustMethod::Preemptions);
-        let robust = Robust::by(method).run(task, settings, budget);
+        let robust = match monitored {
+            Some(result) => query(model).answer_from(result),
+            None => Robust::by(method).run(task, settings, budget),
+        };
         let reason = match &robust.verdict {
             Verdict::Verified(_) => return answer,
             Verdict::Violated(_) => InconclusiveReason::unsupported(Unsupported::NotRobust),
@@ -141,6 +141,28 @@ impl Engine for Stateless {
         }
         answer
     }
+}
+
+/// Returns whether the robustness engine explores the same executions of a problem as this engine,
+/// and answers.
+fn is_same_problem(problem: &Problem) -> bool {
+    problem.sometimes.is_empty() && !frees(problem)
+}
+
+/// Checks the properties of the SC executions and, if there is a model, robustness against it.
+/// Explores the executions once, unless one of them is borderline: then they are explored again
+/// without the monitor. Returns the answer under SC, and the executions with the monitor.
+fn explore_once<'a>(
+    query: &impl Fn(Option<Model>) -> Query<'a>,
+    model: Option<Model>,
+) -> (Answer, Option<ExplorationResult>) {
+    let Some(model) = model else { return (query(None).traces(u64::MAX), None) };
+    let result = query(Some(model)).explore_traces(u64::MAX);
+    let answer = match result.found {
+        Some(Finding::Borderline(..)) => query(None).traces(u64::MAX),
+        Some(Finding::Violation(_)) | None => query(None).answer_from(result.without_monitor()),
+    };
+    (answer, Some(result))
 }
 
 /// Returns the model to check robustness against; `None` is SC. An error says why SC executions

@@ -17,7 +17,7 @@ use crate::explorer::{EarlyExit, Explorer, PushResult};
 use crate::open_races::OpenRaces;
 use crate::open_tree::NodeState;
 use crate::sleep_set::SleepSet;
-use crate::system::{End, System};
+use crate::system::{End, System, moves_of};
 use crate::wakeup_tree::{Branch, WakeupTree};
 use std::ops::ControlFlow;
 
@@ -175,9 +175,9 @@ impl<S: System> Optimal<'_, '_, S> {
             if self.explorer.system.has_halted(thread) {
                 continue;
             }
-            let moves = self.explorer.system.moves(thread);
-            let combined = self.explorer.combined_footprint(&moves);
-            for mv in moves {
+            let alternatives = self.explorer.system.alternatives(thread);
+            let combined = self.explorer.combined_footprint(&alternatives);
+            for mv in moves_of(thread, alternatives) {
                 self.explorer.check_cancelled()?;
                 if self.node().sleep.contains(&mv) {
                     asleep = true;
@@ -265,13 +265,15 @@ impl<S: System> Optimal<'_, '_, S> {
     }
 
     /// Removes the last event and adds its move to the sleep set: all its continuations are
-    /// explored.
+    /// explored. If nothing remains at the state before it, nothing reads its sleep set any more.
     fn backtrack(&mut self) {
         let last = self.explorer.execution.len() - 1;
-        let event = self.explorer.execution.tracked(last);
+        if !self.node().tree.is_empty() {
+            let event = self.explorer.execution.tracked(last);
+            self.node().sleep.insert(event);
+        }
         self.explorer.pop();
         self.open_races.truncate(last);
-        self.node().sleep.insert(event);
     }
 
     /// Counts an execution that has ended, and reverses its races.
