@@ -11,12 +11,14 @@
 //!
 //! - [`system`]: the machine as a system to explore.
 //! - [`path`]: one execution, as a path that grows and shrinks.
+//! - `event_table`: events that occurred before.
 //! - [`footprint`]: the cells and monitor actions of a step.
 //! - [`variants`]: what a step could do at another position.
 //! - [`lazy_monitor`]: the robustness monitor on a path.
 //! - [`silent_loop`]: threads that loop forever without any effect.
 //! - [`saved`]: a resumable exploration, as plain data.
 
+mod event_table;
 pub(crate) mod footprint;
 mod lazy_monitor;
 pub(crate) mod path;

@@ -47,7 +47,7 @@ impl<'m, 'p> RaceSystem<'m, 'p> {
     /// Returns the events of the last step.
     fn last_events(&self, thread: usize) -> impl Iterator<Item = Event> + use<'_> {
         let thread = ThreadId::from_index(thread);
-        let events = self.inner.path.footprint.events.iter();
+        let events = self.inner.path.footprint().events.iter();
         events.map(move |(kind, pc)| Event {
             thread,
             label: None,

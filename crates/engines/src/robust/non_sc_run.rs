@@ -118,7 +118,7 @@ impl EventPlan {
                 plan.steps[mv.thread].push((Some(event), mv.choices.clone()));
                 continue;
             }
-            for (number, monitor_action) in path.footprint.actions.iter().enumerate() {
+            for (number, monitor_action) in path.footprint().actions.iter().enumerate() {
                 let is_access = match monitor_action {
                     MonitorAction::Plain(monitor::Action::Store(address)) => {
                         store = Some(Loc(*address));
@@ -133,7 +133,7 @@ impl EventPlan {
                 // The actions after the first one are invisible.
                 plan.access.push((is_access && number == 0).then_some(event));
             }
-            path.footprint.for_each_action(|action| plan.execution.push(mv.thread, action));
+            path.footprint().for_each_action(|action| plan.execution.push(mv.thread, action));
             let thread_steps = &mut plan.steps[mv.thread];
             plan.events.push((mv.thread, thread_steps.len(), store));
             let steps = path.events.get(event).map_or(1, |event| event.steps);

@@ -378,7 +378,7 @@ impl System for MachineSystem<'_, '_> {
     }
 
     fn footprint(&self) -> &[CellAccess] {
-        &self.path.footprint.touches
+        &self.path.footprint().touches
     }
 
     fn truncate(&mut self, events: usize) {
