@@ -52,6 +52,16 @@ impl Reversal {
             || others.any(|other| *other <= event && execution.happens_before(*other, event))
     }
 
+    /// Returns those of the first `events` events that come after the first removed one and are not
+    /// removed.
+    #[inline]
+    pub(crate) fn kept(&self, execution: &Execution, events: usize) -> impl Iterator<Item = usize> {
+        let happens_after = execution.happening_after(self.first);
+        (self.first + 1..events).filter(move |event| {
+            !happens_after(*event) && (self.others.is_empty() || !self.removes(execution, *event))
+        })
+    }
+
     /// Returns the last move.
     #[inline]
     pub(crate) fn last_move<'a>(&'a self, execution: &'a Execution) -> SequenceItem<'a> {
@@ -312,14 +322,14 @@ impl<S: System> Optimal<'_, '_, S> {
         let usable = self.usable_events();
         let execution = &self.explorer.execution;
         let first = reversal.first;
-        let kept = (first..usable).filter(|event| !reversal.removes(execution, *event));
         let item = |event: usize| SequenceItem {
             mv: &execution.events()[event].mv,
             footprint: execution.footprint(event),
             stays: event < events,
         };
-        let sequence: Vec<SequenceItem<'_>> =
-            kept.map(item).chain([reversal.last_move(execution)]).collect();
+        let mut sequence: Vec<SequenceItem<'_>> = Vec::with_capacity(usable - first);
+        sequence.extend(reversal.kept(execution, usable).map(item));
+        sequence.push(reversal.last_move(execution));
         let in_prefix = (first < self.base).then(|| sequence.clone());
         let Insertion { inserted, is_final } = self.nodes[first].tree.insert(sequence);
         if let Some(sequence) = in_prefix.filter(|_| inserted) {

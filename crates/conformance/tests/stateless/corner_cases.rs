@@ -258,7 +258,8 @@ fn parts_start_behind_borderline_events_without_a_run_that_is_not_sc() {
     let problem = problem(&code);
     for preemptions in [None, Some(3)] {
         let engine = Stateless { preemptions };
-        let answer = run_query(&engine, QueryKind::Verdict, (&problem, "tso"), settings(2));
+        let (time_limit, case) = (Duration::from_secs(60), (&problem, "tso"));
+        let answer = run_query_for(time_limit, &engine, QueryKind::Verdict, case, settings(2));
         let word = if preemptions.is_none() { "verified" } else { "inconclusive" };
         assert_eq!(answer.verdict.word(), word, "{preemptions:?}: {:?}", answer.verdict);
     }
