@@ -11,7 +11,7 @@
 //!
 //! - [`system`]: the machine as a system to explore.
 //! - [`path`]: one execution, as a path that grows and shrinks.
-//! - `event_table`: events that occurred before.
+//! - [`invisible`]: steps that belong to the event before them; `event_table`: events that occurred before.
 //! - [`footprint`]: the cells and monitor actions of a step.
 //! - [`variants`]: what a step could do at another position.
 //! - [`lazy_monitor`]: the robustness monitor on a path.
@@ -20,6 +20,7 @@
 
 mod event_table;
 pub(crate) mod footprint;
+pub(crate) mod invisible;
 mod lazy_monitor;
 pub(crate) mod path;
 pub mod saved;

@@ -12,7 +12,8 @@
 use crate::happens_before::cycle;
 use crate::sc::{ScMachine, sc_machine};
 use crate::stateless::footprint::{Cells, MonitorAction};
-use crate::stateless::path::{Path, is_invisible};
+use crate::stateless::invisible::is_invisible;
+use crate::stateless::path::Path;
 use crate::stateless::silent_loop::SilentLoopDetector;
 use crate::stateless::variants::Variant;
 use fencepost_explore::Move;

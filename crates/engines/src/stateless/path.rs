@@ -16,16 +16,16 @@
 
 use super::event_table::{EventId, EventTable, ObservedEvent, PartId, SectionChange};
 use super::footprint::{Cells, Footprint};
+use super::invisible::{is_merged, pass_invisible};
 use super::lazy_monitor::LazyMonitor;
 use super::silent_loop::SilentLoopDetector;
 use super::variants::Variant;
 use crate::sc::{ScMachine, ScState};
 use fencepost_explore::{self as explore, Attempt, Execution, Move};
+use fencepost_ir::ThreadId;
 use fencepost_ir::spin_loops::SpinAssumed;
-use fencepost_ir::{Op, ThreadId};
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::state::State;
-use fencepost_models::{Action, Machine, MemoryModel, Step, StepResult};
+use fencepost_models::{Action, Step, StepResult};
 
 /// An event of the path.
 #[derive(Clone, Debug)]
@@ -238,6 +238,7 @@ impl<'m, 'p> Path<'m, 'p> {
     fn take_tabulated(&mut self, thread: usize, found: EventId) -> explore::MoveResult {
         self.tabulated = Some(found);
         let depth = self.events.len();
+        debug_assert!(self.is_what_machine_does(thread, found), "the table is the machine");
         let event = self.table.event(found);
         if event.is_spinning {
             return explore::MoveResult::Spinning;
@@ -262,6 +263,31 @@ impl<'m, 'p> Path<'m, 'p> {
             self.fired |= monitor.push(thread, &event.footprint);
         }
         explore::MoveResult::Taken
+    }
+
+    /// Returns whether the next event of a thread is this one, also according to the machine.
+    fn is_what_machine_does(&self, thread: usize, found: EventId) -> bool {
+        let (machine, event) = (self.machine, self.table.event(found));
+        let t = ThreadId::from_index(thread);
+        let (mut state, mut footprint) = (self.state().clone(), Footprint::default());
+        let pc = state.pcs[thread];
+        let mut steps = 0;
+        while steps == 0 || is_merged(machine, &state, t) {
+            let taken = machine.run(&mut state, t, &mut Choices::default(), &mut footprint);
+            if taken != Ok(StepResult::Taken) {
+                return machine.work_limits.is_cancelled();
+            }
+            steps += 1;
+        }
+        let to = state.pcs[thread];
+        footprint.finish(&machine.shape, self.cells, t, (pc, to));
+        let mut after = self.state().clone();
+        event.apply(machine, &mut after);
+        after == state
+            && steps == event.steps
+            && self.spin_assumed.is_cut_point(t, to) == event.is_spinning
+            && footprint.touches == event.footprint.touches
+            && footprint.actions == event.footprint.actions
     }
 
     /// Takes the next step of a thread, with the invisible steps after it.
@@ -550,64 +576,5 @@ impl<'m, 'p> Path<'m, 'p> {
             }
         }
         steps
-    }
-}
-
-/// Takes the invisible steps of a thread, up to a failing one. Returns whether the thread is in a
-/// silent loop.
-fn pass_invisible(machine: &ScMachine<'_>, state: &mut ScState, t: ThreadId) -> bool {
-    let mut detector = SilentLoopDetector::default();
-    while is_merged(machine, state, t) && !machine.work_limits.is_cancelled() {
-        if detector.is_in_loop(machine, state, t) {
-            return true;
-        }
-        if machine.run(state, t, &mut Choices::default(), &mut ()) != Ok(StepResult::Taken) {
-            return false;
-        }
-    }
-    false
-}
-
-/// Returns whether the next statement of a thread belongs to the event before it: it is invisible,
-/// and no invariant can hold because the thread has executed it.
-pub(crate) fn is_merged<M: MemoryModel>(
-    machine: &Machine<'_, M>,
-    state: &State<M::Pending>,
-    t: ThreadId,
-) -> bool {
-    !machine.shape.requires_control_points && is_invisible(machine, state, t)
-}
-
-/// Returns whether the next statement of a thread has no effect on other threads and cannot block.
-pub(crate) fn is_invisible<M: MemoryModel>(
-    machine: &Machine<'_, M>,
-    state: &State<M::Pending>,
-    t: ThreadId,
-) -> bool {
-    let pc = state.pcs[t.index()];
-    match &machine.shape.stmt(t, pc).op {
-        Op::Fence(_) | Op::Drain(_) | Op::Leave => true,
-        // Local statements remain only if steps are not fused.
-        Op::Skip | Op::Assign { .. } | Op::Branch { .. } | Op::Assert(_) | Op::Return { .. } => {
-            true
-        }
-        Op::Assume(condition) => {
-            let shape = &machine.shape;
-            condition.eval(&|reg| state.register(shape, t, *reg)) != Ok(0)
-        }
-        Op::Choose { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Update { .. }
-        | Op::New { .. }
-        | Op::Free { .. }
-        | Op::AtomicBegin
-        | Op::AtomicEnd
-        | Op::Invoke { .. }
-        | Op::Join
-        | Op::SectionBegin { .. }
-        | Op::SectionEnd { .. }
-        | Op::GracePeriod { .. }
-        | Op::Halt => false,
     }
 }
