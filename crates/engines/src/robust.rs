@@ -209,6 +209,7 @@ impl Engine for ResumableRobust {
         let max_cut = u64::MAX;
         let options = ExplorationOptions {
             monitored: Some(model),
+            confirms: true,
             stop_at: StopAt::FirstFinding,
             max_events,
             check_properties: true,
@@ -270,22 +271,30 @@ impl Query<'_> {
 
     /// Answers after one execution for each trace, about `executions` at most.
     pub(crate) fn traces(&self, executions: u64) -> Answer {
-        self.answer_from(self.explore_traces(executions))
+        self.answer_from(self.explore_traces(executions, true))
     }
 
-    /// Explores one execution for each trace, about `executions` at most.
-    pub(crate) fn explore_traces(&self, executions: u64) -> ExplorationResult {
+    /// Explores one execution for each trace, about `executions` at most. If runs are not
+    /// confirmed, a borderline execution may have no run that is not sequentially consistent.
+    pub(crate) fn explore_traces(&self, executions: u64, confirms: bool) -> ExplorationResult {
         let states = self.settings.limits.states.min(executions);
         let limits = Limits { states, ..self.settings.limits };
         let settings = Settings { limits, ..self.settings };
         let max_cut = if executions == u64::MAX { u64::MAX } else { FIRST_MAX_CUT };
-        self.explore(Schedules::Traces, settings, max_cut)
+        self.explore(Schedules::Traces, settings, max_cut, confirms)
     }
 
-    fn explore(&self, schedules: Schedules, settings: Settings, max_cut: u64) -> ExplorationResult {
+    fn explore(
+        &self,
+        schedules: Schedules,
+        settings: Settings,
+        max_cut: u64,
+        confirms: bool,
+    ) -> ExplorationResult {
         let max_events = max_events(self.spin_assumed, settings);
         let options = ExplorationOptions {
             monitored: self.model,
+            confirms,
             stop_at: StopAt::FirstFinding,
             max_events,
             check_properties: true,
@@ -299,7 +308,7 @@ impl Query<'_> {
         let mut clean = None;
         let mut bound = 0;
         loop {
-            let result = self.explore(Schedules::Preemptions(bound), self.settings, u64::MAX);
+            let result = self.explore(Schedules::Preemptions(bound), self.settings, u64::MAX, true);
             let exhausted = !result.counts.bounded;
             let runs_out = coverage(&result) != Coverage::Bounded;
             if exhausted || runs_out && (result.found.is_some() || result.stopped.is_some()) {

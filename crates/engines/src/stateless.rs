@@ -130,6 +130,7 @@ impl Engine for Stateless {
         let query = Query { task, spin_assumed: &spin_assumed, model: None, settings, budget };
         let options = ExplorationOptions {
             monitored: None,
+            confirms: true,
             stop_at: StopAt::End,
             max_events: max_events(&spin_assumed, settings),
             check_properties: true,
@@ -153,19 +154,21 @@ fn is_same_problem(problem: &Problem) -> bool {
 }
 
 /// Checks the properties of the SC executions and, if there is a model, robustness against it.
-/// Explores the executions once, unless one of them is borderline: then they are explored again
-/// without the monitor. Returns the answer under SC, and the executions with the monitor.
+/// Returns the answer under SC and, if the executions decide robustness, too, these executions.
+///
+/// If an execution may be borderline, it takes long to confirm this. Then the executions are explored
+/// again, without the monitor.
 fn explore_once<'a>(
     query: &impl Fn(Option<Model>) -> Query<'a>,
     model: Option<Model>,
 ) -> (Answer, Option<ExplorationResult>) {
-    let Some(model) = model else { return (query(None).traces(u64::MAX), None) };
-    let result = query(Some(model)).explore_traces(u64::MAX);
-    let answer = match result.found {
-        Some(Finding::Borderline(..)) => query(None).traces(u64::MAX),
-        Some(Finding::Violation(_)) | None => query(None).answer_from(result.without_monitor()),
-    };
-    (answer, Some(result))
+    let monitored = model.map(|model| query(Some(model)).explore_traces(u64::MAX, false));
+    match monitored {
+        Some(result) if !matches!(result.found, Some(Finding::Borderline(..))) => {
+            (query(None).answer_from(result.without_monitor()), Some(result))
+        }
+        Some(_) | None => (query(None).traces(u64::MAX), None),
+    }
 }
 
 /// Returns the model to check robustness against; `None` is SC. An error says why SC executions
@@ -234,6 +237,7 @@ pub fn count_executions(
     let max_events = max_events(&spin_assumed, settings);
     let options = ExplorationOptions {
         monitored,
+        confirms: true,
         stop_at: StopAt::End,
         max_events,
         check_properties: false,

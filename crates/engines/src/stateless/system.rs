@@ -94,6 +94,9 @@ impl ExplorationResult {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExplorationOptions {
     pub(crate) monitored: Option<Model>,
+    /// Whether a run is built for each event that may be borderline. That takes long. Otherwise
+    /// such an event counts as borderline.
+    pub(crate) confirms: bool,
     pub(crate) stop_at: StopAt,
     /// The largest number of events of an execution.
     pub(crate) max_events: usize,
@@ -205,6 +208,9 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
         last_move: Option<&Move>,
         variant: Option<&Variant>,
     ) -> bool {
+        if !self.options.confirms {
+            return true;
+        }
         // The answer is not used after a cancellation.
         let cancelled = self.cancel.reason().is_some();
         let Some(model) = self.options.monitored.filter(|_| !cancelled) else { return false };
