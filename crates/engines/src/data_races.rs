@@ -79,6 +79,7 @@ pub fn find_data_race(
     let cells = Cells::new(&machine.shape);
     let options = ExplorationOptions {
         monitored: None,
+        confirms: true,
         stop_at: StopAt::FirstFinding,
         max_events: max_events(&spin_assumed, settings),
         check_properties: false,

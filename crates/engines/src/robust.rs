@@ -169,7 +169,7 @@ impl Robust {
 }
 
 /// Returns whether some thread frees records.
-fn frees(problem: &Problem) -> bool {
+pub(crate) fn frees(problem: &Problem) -> bool {
     let mut code = problem.program.threads.iter().flat_map(|thread| &thread.code);
     code.any(|stmt| matches!(stmt.op, Op::Free { .. }))
 }
@@ -234,6 +234,7 @@ impl Engine for ResumableRobust {
         let max_cut = u64::MAX;
         let options = ExplorationOptions {
             monitored: Some(model),
+            confirms: true,
             stop_at: StopAt::FirstFinding,
             max_events,
             check_properties: true,
@@ -301,20 +302,32 @@ impl Query<'_> {
         self.preemptions(None)
     }
 
-    /// Explores one execution for each trace, about `executions` at most.
+    /// Answers after one execution for each trace, about `executions` at most.
     pub(crate) fn traces(&self, executions: u64) -> Answer {
+        self.answer_from(self.explore_traces(executions, true))
+    }
+
+    /// Explores one execution for each trace, about `executions` at most. If runs are not
+    /// confirmed, a borderline execution may have no run that is not sequentially consistent.
+    pub(crate) fn explore_traces(&self, executions: u64, confirms: bool) -> ExplorationResult {
         let states = self.settings.limits.states.min(executions);
         let limits = Limits { states, ..self.settings.limits };
         let settings = Settings { limits, ..self.settings };
         let max_cut = if executions == u64::MAX { u64::MAX } else { FIRST_MAX_CUT };
-        let result = self.explore(Schedules::Traces, settings, max_cut);
-        self.answer_from(result)
+        self.explore(Schedules::Traces, settings, max_cut, confirms)
     }
 
-    fn explore(&self, schedules: Schedules, settings: Settings, max_cut: u64) -> ExplorationResult {
+    fn explore(
+        &self,
+        schedules: Schedules,
+        settings: Settings,
+        max_cut: u64,
+        confirms: bool,
+    ) -> ExplorationResult {
         let max_events = max_events(self.spin_assumed, settings);
         let options = ExplorationOptions {
             monitored: self.model,
+            confirms,
             stop_at: StopAt::FirstFinding,
             max_events,
             check_properties: true,
@@ -328,7 +341,7 @@ impl Query<'_> {
         let mut clean = None;
         let mut bound = 0;
         loop {
-            let result = self.explore(Schedules::Preemptions(bound), self.settings, u64::MAX);
+            let result = self.explore(Schedules::Preemptions(bound), self.settings, u64::MAX, true);
             let exhausted = !result.counts.bounded;
             let runs_out = coverage(&result) != Coverage::Bounded;
             if exhausted || runs_out && (result.found.is_some() || result.stopped.is_some()) {

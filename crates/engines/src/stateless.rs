@@ -11,13 +11,16 @@
 //!
 //! - [`system`]: the machine as a system to explore.
 //! - [`path`]: one execution, as a path that grows and shrinks.
+//! - [`invisible`]: steps that belong to the event before them; `event_table`: events that occurred before.
 //! - [`footprint`]: the cells and monitor actions of a step.
 //! - [`variants`]: what a step could do at another position.
 //! - [`lazy_monitor`]: the robustness monitor on a path.
 //! - [`silent_loop`]: threads that loop forever without any effect.
 //! - [`saved`]: a resumable exploration, as plain data.
 
+mod event_table;
 pub(crate) mod footprint;
+pub(crate) mod invisible;
 mod lazy_monitor;
 pub(crate) mod path;
 pub mod saved;
@@ -26,7 +29,7 @@ pub(crate) mod system;
 pub(crate) mod variants;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
-use crate::robust::{Query, Robust, RobustMethod, undecided};
+use crate::robust::{Query, Robust, RobustMethod, frees, undecided};
 use crate::sc::{ScMachine, sc_machine};
 use crate::verdict::{InconclusiveReason, Unsupported, Verdict, gap};
 use fencepost_explore::{Exploration, Findings, OpenTree, StopReason, are_valid_traces};
@@ -76,14 +79,11 @@ impl Engine for Stateless {
         let Some(spin_assumed) = explored_problem(task.problem, false, settings) else {
             return too_large();
         };
-        let ask = |model| {
-            let query = Query { task, spin_assumed: &spin_assumed, model, settings, budget };
-            match self.preemptions {
-                Some(max_preemptions) => query.preemptions(Some(max_preemptions)),
-                None => query.traces(u64::MAX),
-            }
+        let query = |model| Query { task, spin_assumed: &spin_assumed, model, settings, budget };
+        let (mut answer, monitored) = match self.preemptions {
+            Some(max_preemptions) => (query(None).preemptions(Some(max_preemptions)), None),
+            None => explore_once(&query, model.filter(|_| is_same_problem(task.problem))),
         };
-        let mut answer = ask(None);
         if answer.verdict.is_verified()
             && let Some(gap) = gap(task.problem, !answer.outcomes.is_empty(), false)
         {
@@ -102,7 +102,10 @@ impl Engine for Stateless {
             return answer;
         }
         let method = self.preemptions.map_or(RobustMethod::Stateless, RobustMethod::Preemptions);
-        let robust = Robust::by(method).run(task, settings, budget);
+        let robust = match monitored {
+            Some(result) => query(model).answer_from(result),
+            None => Robust::by(method).run(task, settings, budget),
+        };
         let reason = match &robust.verdict {
             Verdict::Verified(_) => return answer,
             Verdict::Violated(_) => InconclusiveReason::unsupported(Unsupported::NotRobust),
@@ -127,6 +130,7 @@ impl Engine for Stateless {
         let query = Query { task, spin_assumed: &spin_assumed, model: None, settings, budget };
         let options = ExplorationOptions {
             monitored: None,
+            confirms: true,
             stop_at: StopAt::End,
             max_events: max_events(&spin_assumed, settings),
             check_properties: true,
@@ -140,6 +144,30 @@ impl Engine for Stateless {
             answer.outcomes_complete = robust.verdict.is_verified();
         }
         answer
+    }
+}
+
+/// Returns whether the robustness engine explores the same executions of a problem as this engine,
+/// and answers.
+fn is_same_problem(problem: &Problem) -> bool {
+    problem.sometimes.is_empty() && !frees(problem)
+}
+
+/// Checks the properties of the SC executions and, if there is a model, robustness against it.
+/// Returns the answer under SC and, if the executions decide robustness, too, these executions.
+///
+/// If an execution may be borderline, it takes long to confirm this. Then the executions are explored
+/// again, without the monitor.
+fn explore_once<'a>(
+    query: &impl Fn(Option<Model>) -> Query<'a>,
+    model: Option<Model>,
+) -> (Answer, Option<ExplorationResult>) {
+    let monitored = model.map(|model| query(Some(model)).explore_traces(u64::MAX, false));
+    match monitored {
+        Some(result) if !matches!(result.found, Some(Finding::Borderline(..))) => {
+            (query(None).answer_from(result.without_monitor()), Some(result))
+        }
+        Some(_) | None => (query(None).traces(u64::MAX), None),
     }
 }
 
@@ -209,6 +237,7 @@ pub fn count_executions(
     let max_events = max_events(&spin_assumed, settings);
     let options = ExplorationOptions {
         monitored,
+        confirms: true,
         stop_at: StopAt::End,
         max_events,
         check_properties: false,

@@ -78,6 +78,14 @@ impl Execution {
         self.clock(other)[mv.thread] >= *number
     }
 
+    /// Returns a function that says whether `one` happens before an event.
+    #[inline]
+    pub(crate) fn happening_after(&self, one: usize) -> impl Fn(usize) -> bool {
+        let Event { mv, number, .. } = &self.events[one];
+        let (thread, number, threads) = (mv.thread, *number, self.by_thread.len());
+        move |other| self.clocks[other * threads + thread] >= number
+    }
+
     /// Returns the events that accessed a cell, in execution order, and whether they wrote it.
     #[inline]
     pub fn accesses(&self, cell: u32) -> &[(u32, bool)] {

@@ -175,8 +175,8 @@ impl<'a, S: System> Explorer<'a, S> {
     /// Each alternative uses this union as its footprint. With separate footprints, the exploration
     /// could treat an order of one alternative and another move as explored, although that order
     /// matters for another alternative.
-    pub(crate) fn combined_footprint(&mut self, moves: &[Move]) -> Option<Vec<CellAccess>> {
-        let mv = moves.first().filter(|mv| mv.has_alternatives())?;
+    pub(crate) fn combined_footprint(&mut self, alternatives: &[Move]) -> Option<Vec<CellAccess>> {
+        let mv = alternatives.first().filter(|mv| mv.has_alternatives())?;
         let attempts = self.system.attempts(self.execution.len(), &[], mv.thread);
         Some(attempts.into_iter().flat_map(|attempt| attempt.footprint).collect())
     }
@@ -203,6 +203,11 @@ impl<'a, S: System> Explorer<'a, S> {
     /// Lets the system observe a new event.
     pub(crate) fn observe(&mut self) -> ControlFlow<EarlyExit> {
         self.system.observe(&self.execution).map_break(|()| EarlyExit::Found)
+    }
+
+    /// Lets the system handle an event that an earlier part has observed.
+    pub(crate) fn observe_again(&mut self) {
+        self.system.observe_again(&self.execution);
     }
 
     /// Breaks if the exploration is cancelled.

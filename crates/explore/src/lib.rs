@@ -101,7 +101,7 @@ pub use explorer::{Counts, Limits, StopReason};
 pub use open_tree::{NodeState, OpenNode, OpenTree};
 pub use parts::{Exploration, are_valid_traces, explore};
 pub use sleep_set::SleepSet;
-pub use system::{Attempt, End, Findings, MoveResult, System};
+pub use system::{Attempt, End, Findings, MoveResult, System, moves_of};
 
 #[cfg(test)]
 mod tests;

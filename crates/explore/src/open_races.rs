@@ -136,21 +136,24 @@ impl<S: System> Optimal<'_, '_, S> {
         second: usize,
     ) -> ControlFlow<EarlyExit> {
         let execution = &self.explorer.execution;
-        let (mut reversals, mut guard) = (Vec::new(), Vec::new());
         if self.explorer.system.is_unconditional(execution, second) {
-            let last = LastMove::Event(second);
-            reversals.push(Reversal { first, others: Vec::new(), last });
-        } else {
-            let thread = execution.events()[second].mv.thread;
-            let found = self.find_reversals(first, second, thread)?;
-            let own = self.explorer.execution.footprint(second);
-            let is_new = |new: &CellAccess| {
-                !own.iter().any(|own| own.cell == new.cell && (own.writes || !new.writes))
-            };
-            guard = found.inspected;
-            guard.retain(is_new);
-            reversals = found.enabled;
+            let reversal = Reversal { first, others: Vec::new(), last: LastMove::Event(second) };
+            let is_settled = self.is_explored(&reversal, second)
+                || !self.is_asleep(&reversal) && self.plan(&reversal, second);
+            if !is_settled {
+                let (guard, reversals) = (Vec::new(), vec![reversal]);
+                self.open_races.races.push(OpenRace { first, second, guard, reversals });
+            }
+            return ControlFlow::Continue(());
         }
+        let thread = execution.events()[second].mv.thread;
+        let found = self.find_reversals(first, second, thread)?;
+        let own = self.explorer.execution.footprint(second);
+        let is_new = |new: &CellAccess| {
+            !own.iter().any(|own| own.cell == new.cell && (own.writes || !new.writes))
+        };
+        let (mut reversals, mut guard) = (found.enabled, found.inspected);
+        guard.retain(is_new);
         reversals.retain(|reversal| !self.is_explored(reversal, second));
         let mut race = OpenRace { first, second, guard, reversals };
         if self.reverse_open_race(&mut race)? {
@@ -186,7 +189,7 @@ impl<S: System> Optimal<'_, '_, S> {
                 || conflict(&sleeper.footprint, execution.footprint(event))
         };
         if !others.is_empty() {
-            let kept = || (*first..events).filter(|event| !reversal.removes(execution, *event));
+            let kept = || reversal.kept(execution, events);
             return sleep.iter().any(|sleeper| {
                 commutes_with_last(sleeper) && kept().all(|event| !wakes(event, sleeper))
             });

@@ -17,7 +17,7 @@ use crate::explorer::{EarlyExit, Explorer, PushResult};
 use crate::open_races::OpenRaces;
 use crate::open_tree::NodeState;
 use crate::sleep_set::SleepSet;
-use crate::system::{End, System};
+use crate::system::{End, System, moves_of};
 use crate::wakeup_tree::{Branch, WakeupTree};
 use std::ops::ControlFlow;
 
@@ -109,12 +109,14 @@ pub(crate) fn explore<S: System>(
         open_races: OpenRaces::default(),
     };
     let mut failed = false;
-    for (mv, node) in prefix.into_iter().zip(above) {
+    for (at, (mv, node)) in prefix.into_iter().zip(above).enumerate() {
         optimal.nodes.push(node);
         failed = optimal.take_planned(mv)?;
-    }
-    if base > 0 && top.is_new {
-        optimal.explorer.observe()?;
+        if at + 1 == base && top.is_new {
+            optimal.explorer.observe()?;
+        } else {
+            optimal.explorer.observe_again();
+        }
     }
     if failed {
         optimal.end(End::Failed)?;
@@ -173,9 +175,9 @@ impl<S: System> Optimal<'_, '_, S> {
             if self.explorer.system.has_halted(thread) {
                 continue;
             }
-            let moves = self.explorer.system.moves(thread);
-            let combined = self.explorer.combined_footprint(&moves);
-            for mv in moves {
+            let alternatives = self.explorer.system.alternatives(thread);
+            let combined = self.explorer.combined_footprint(&alternatives);
+            for mv in moves_of(thread, alternatives) {
                 self.explorer.check_cancelled()?;
                 if self.node().sleep.contains(&mv) {
                     asleep = true;
@@ -221,6 +223,7 @@ impl<S: System> Optimal<'_, '_, S> {
             NodeState::Open(sleep) => {
                 let failed = self.take_planned(first)?;
                 assert!(!failed, "an execution that goes on has not failed");
+                self.explorer.observe_again();
                 self.nodes.push(Node::open(sleep, next));
             }
             NodeState::Done => self.node().sleep.insert(first),
@@ -262,13 +265,15 @@ impl<S: System> Optimal<'_, '_, S> {
     }
 
     /// Removes the last event and adds its move to the sleep set: all its continuations are
-    /// explored.
+    /// explored. If nothing remains at the state before it, nothing reads its sleep set any more.
     fn backtrack(&mut self) {
         let last = self.explorer.execution.len() - 1;
-        let event = self.explorer.execution.tracked(last);
+        if !self.node().tree.is_empty() {
+            let event = self.explorer.execution.tracked(last);
+            self.node().sleep.insert(event);
+        }
         self.explorer.pop();
         self.open_races.truncate(last);
-        self.node().sleep.insert(event);
     }
 
     /// Counts an execution that has ended, and reverses its races.

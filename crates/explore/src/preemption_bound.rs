@@ -8,7 +8,7 @@
 
 use crate::event::Move;
 use crate::explorer::{EarlyExit, Explorer, PushResult};
-use crate::system::{End, System};
+use crate::system::{End, System, moves_of};
 use std::ops::ControlFlow;
 
 /// The interleavings that start with given moves and go on with one of the untried moves of the
@@ -50,7 +50,7 @@ impl Frame {
         let mut untried = Vec::new();
         for thread in explorer.thread_order() {
             if !explorer.system.has_halted(thread) {
-                untried.extend(explorer.system.moves(thread));
+                untried.extend(moves_of(thread, explorer.system.alternatives(thread)));
             }
         }
         untried.reverse();
@@ -78,6 +78,7 @@ pub(crate) fn explore<S: System>(
             explorer.check_cancelled()?;
             panic!("the moves of a branch must be enabled");
         }
+        explorer.observe_again();
     }
     let Branch { start, moves, frame, preemptions } = branch;
     let mut frames = vec![frame.unwrap_or_else(|| Frame::new(explorer, preemptions))];

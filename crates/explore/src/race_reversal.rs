@@ -52,6 +52,16 @@ impl Reversal {
             || others.any(|other| *other <= event && execution.happens_before(*other, event))
     }
 
+    /// Returns those of the first `events` events that come after the first removed one and are not
+    /// removed.
+    #[inline]
+    pub(crate) fn kept(&self, execution: &Execution, events: usize) -> impl Iterator<Item = usize> {
+        let happens_after = execution.happening_after(self.first);
+        (self.first + 1..events).filter(move |event| {
+            !happens_after(*event) && (self.others.is_empty() || !self.removes(execution, *event))
+        })
+    }
+
     /// Returns the last move.
     #[inline]
     pub(crate) fn last_move<'a>(&'a self, execution: &'a Execution) -> SequenceItem<'a> {
@@ -70,8 +80,37 @@ pub(crate) struct Reversals {
     pub(crate) enabled: Vec<Reversal>,
     /// The cells that the evaluated moves accessed or inspected.
     pub(crate) inspected: Vec<CellAccess>,
-    /// The sets of removed events that were tried.
-    tried: Vec<Vec<bool>>,
+    /// The sets of removed events that were tried. Empty unless some move was not enabled.
+    tried: Vec<RemovedEvents>,
+}
+
+/// A set of events of an execution that a reversal removes.
+#[derive(PartialEq, Eq)]
+struct RemovedEvents {
+    /// The first event of the set.
+    first: usize,
+    /// Whether the set contains each event from the first on.
+    contains: Vec<bool>,
+}
+
+impl RemovedEvents {
+    /// Returns, of the first `events` events, those that are one of the roots or happen after one.
+    /// The roots are sorted.
+    fn after(roots: &[usize], events: usize, execution: &Execution) -> Self {
+        let first = roots.first().copied().unwrap_or(events);
+        let is_removed = |event| is_removed_by(roots, event, execution);
+        RemovedEvents { first, contains: (first..events).map(is_removed).collect() }
+    }
+
+    fn contains(&self, event: usize) -> bool {
+        event >= self.first && self.contains[event - self.first]
+    }
+}
+
+/// Returns whether an event is one of the sorted roots or happens after one.
+#[inline]
+fn is_removed_by(roots: &[usize], event: usize, execution: &Execution) -> bool {
+    roots.iter().any(|root| *root <= event && execution.happens_before(*root, event))
 }
 
 impl<S: System> Optimal<'_, '_, S> {
@@ -79,9 +118,11 @@ impl<S: System> Optimal<'_, '_, S> {
     pub(crate) fn reverse_races(&mut self) -> ControlFlow<EarlyExit> {
         self.reverse_open_races()?;
         let events = self.explorer.execution.len();
+        let mut racing = Vec::new();
         for second in self.open_races.analysed()..events {
             self.explorer.check_cancelled()?;
-            for first in self.racing_events(second) {
+            self.add_racing_events(second, &mut racing);
+            for first in racing.drain(..) {
                 self.reverse_new_race(first, second)?;
             }
         }
@@ -100,15 +141,14 @@ impl<S: System> Optimal<'_, '_, S> {
         self.explorer.execution.len() - usize::from(self.failed)
     }
 
-    /// Returns the earlier events that race with `event`.
-    pub(crate) fn racing_events(&self, event: usize) -> Vec<usize> {
+    /// Adds the earlier events that race with `event`.
+    pub(crate) fn add_racing_events(&self, event: usize, racing: &mut Vec<usize>) {
         let execution = &self.explorer.execution;
         let thread = execution.events()[event].mv.thread;
-        let mut conflicting = Vec::new();
         for access in execution.footprint(event) {
             for (other, wrote) in execution.accesses_before(access.cell, event).iter().rev() {
                 if access.writes || *wrote {
-                    conflicting.push(*other as usize);
+                    racing.push(*other as usize);
                 }
                 if *wrote {
                     break;
@@ -116,41 +156,45 @@ impl<S: System> Optimal<'_, '_, S> {
             }
         }
         let previous = execution.last_of(thread, |own| own >= event);
-        self.immediate_races(conflicting, thread, previous)
+        self.keep_immediate_races(racing, thread, previous);
     }
 
-    /// Filters events that conflict with a move of `thread`. Returns those that race with it:
-    /// events of other threads, with no event between in happens-before. `previous`
-    /// is the thread's last event before the move.
-    fn immediate_races(
+    /// Sorts events that conflict with a move of `thread`, and keeps those that race with it:
+    /// neither another one of them nor the previous event of the thread comes between.
+    fn keep_immediate_races(
         &self,
-        mut events: Vec<usize>,
+        events: &mut Vec<usize>,
         thread: usize,
         previous: Option<usize>,
-    ) -> Vec<usize> {
+    ) {
         events.sort_unstable();
         events.dedup();
         let execution = &self.explorer.execution;
-        let is_immediate = |one: usize| {
-            let mut between = events.iter().filter(|other| **other != one).chain(&previous);
-            execution.events()[one].mv.thread != thread
-                && between.all(|other| !execution.happens_before(one, *other))
-        };
-        events.iter().copied().filter(|one| is_immediate(*one)).collect()
+        // An event that is not kept happens before a later one that is, or before `previous`: it
+        // need not be compared with earlier events.
+        for at in (0..events.len()).rev() {
+            let one = events[at];
+            let mut between = events[at + 1..].iter().chain(&previous);
+            if execution.events()[one].mv.thread == thread
+                || between.any(|other| execution.happens_before(one, *other))
+            {
+                events.remove(at);
+            }
+        }
     }
 
     /// Handles a thread that has not halted at the end of the execution: if its next move is
     /// blocked, reverses the order of the move and the writes that block it.
     fn reverse_blocking_writes(&mut self, thread: usize) -> ControlFlow<EarlyExit> {
         let events = self.explorer.execution.len();
-        let removed = vec![false; events];
         let mut reversals = Reversals::default();
         for attempt in self.explorer.system.attempts(events, &[], thread) {
             if attempt.enabled {
                 continue;
             }
-            for writer in self.disabling_writers(&removed, thread, &attempt.footprint) {
-                self.add_reversals(&mut reversals, vec![writer], events, thread)?;
+            let removed = RemovedEvents::after(&[], events, &self.explorer.execution);
+            for writer in self.disabling_writers(&removed, events, thread, &attempt.footprint) {
+                self.add_reversals(&mut reversals, &[writer], events, thread)?;
             }
         }
         self.plan_all(&reversals.enabled, events);
@@ -166,44 +210,45 @@ impl<S: System> Optimal<'_, '_, S> {
         thread: usize,
     ) -> ControlFlow<EarlyExit, Reversals> {
         let mut reversals = Reversals::default();
-        self.add_reversals(&mut reversals, vec![first], events, thread)?;
+        self.add_reversals(&mut reversals, &[first], events, thread)?;
         ControlFlow::Continue(reversals)
     }
 
     /// Evaluates the next move of a thread after the first `events` events without `roots` and
     /// everything that happens after them. If the move is not enabled, tries again without the
-    /// last write to a cell that it inspected.
+    /// last write to a cell that it inspected. The roots are sorted.
     fn add_reversals(
         &mut self,
         reversals: &mut Reversals,
-        mut roots: Vec<usize>,
+        roots: &[usize],
         events: usize,
         thread: usize,
     ) -> ControlFlow<EarlyExit> {
         self.explorer.check_cancelled()?;
-        roots.sort_unstable();
         let execution = &self.explorer.execution;
-        let is_removed = |event: usize| {
-            roots.iter().any(|root| *root <= event && execution.happens_before(*root, event))
-        };
-        let removed: Vec<bool> = (0..events).map(is_removed).collect();
-        if reversals.tried.contains(&removed) {
+        if !reversals.tried.is_empty()
+            && reversals.tried.contains(&RemovedEvents::after(roots, events, execution))
+        {
             return ControlFlow::Continue(());
         }
         let first = roots[0];
-        let kept = (first..events).filter(|event| !removed[*event]);
+        let kept = (first..events).filter(|event| !is_removed_by(roots, *event, execution));
         let kept: Vec<&Move> = kept.map(|event| &execution.events()[event].mv).collect();
         let mut attempts = self.explorer.system.attempts(first, &kept, thread);
-        let all: Vec<CellAccess> =
-            attempts.iter().flat_map(|attempt| attempt.footprint.iter().copied()).collect();
-        reversals.inspected.extend(&all);
+        let inspected = reversals.inspected.len();
+        reversals.inspected.extend(attempts.iter().flat_map(|attempt| &attempt.footprint));
         if attempts.len() > 1 {
             // The alternatives share a footprint: one of them commutes with a move only if all do.
             for attempt in attempts.iter_mut().filter(|attempt| attempt.enabled) {
-                attempt.footprint.clone_from(&all);
+                attempt.footprint.clear();
+                attempt.footprint.extend_from_slice(&reversals.inspected[inspected..]);
             }
         }
-        reversals.tried.push(removed.clone());
+        let tries_again = attempts.iter().any(|attempt| !attempt.enabled);
+        let tried = reversals.tried.len();
+        if tries_again || tried > 0 {
+            reversals.tried.push(RemovedEvents::after(roots, events, execution));
+        }
         for attempt in attempts {
             if attempt.enabled {
                 let others = roots[1..].to_vec();
@@ -211,32 +256,36 @@ impl<S: System> Optimal<'_, '_, S> {
                 reversals.enabled.push(Reversal { first, others, last });
                 continue;
             }
-            for writer in self.disabling_writers(&removed, thread, &attempt.footprint) {
-                let roots = roots.iter().copied().chain([writer]).collect();
-                self.add_reversals(reversals, roots, events, thread)?;
+            let removed = &reversals.tried[tried];
+            for writer in self.disabling_writers(removed, events, thread, &attempt.footprint) {
+                let mut roots: Vec<usize> = roots.iter().copied().chain([writer]).collect();
+                roots.sort_unstable();
+                self.add_reversals(reversals, &roots, events, thread)?;
             }
         }
         ControlFlow::Continue(())
     }
 
     /// Returns the events that race with a disabled move: last writes to a cell that it inspected.
-    /// The events before the move are those that are not removed.
+    /// The events before the move are the first `events` events that are not removed.
     fn disabling_writers(
         &self,
-        removed: &[bool],
+        removed: &RemovedEvents,
+        events: usize,
         thread: usize,
         footprint: &[CellAccess],
     ) -> Vec<usize> {
         let execution = &self.explorer.execution;
-        let events = removed.len();
-        let previous = execution.last_of(thread, |event| event >= events || removed[event]);
+        let is_removed = |event: usize| removed.contains(event);
+        let previous = execution.last_of(thread, |event| event >= events || is_removed(event));
         let mut writers: Vec<usize> = Vec::new();
         for access in footprint {
             let accesses = execution.accesses_before(access.cell, events).iter().rev();
-            let mut left = accesses.filter(|(event, wrote)| *wrote && !removed[*event as usize]);
+            let mut left = accesses.filter(|(event, wrote)| *wrote && !is_removed(*event as usize));
             writers.extend(left.next().map(|(event, _)| *event as usize));
         }
-        self.immediate_races(writers, thread, previous)
+        self.keep_immediate_races(&mut writers, thread, previous);
+        writers
     }
 
     /// Plans reversals whose last moves come after the first `events` events.
@@ -273,14 +322,14 @@ impl<S: System> Optimal<'_, '_, S> {
         let usable = self.usable_events();
         let execution = &self.explorer.execution;
         let first = reversal.first;
-        let kept = (first..usable).filter(|event| !reversal.removes(execution, *event));
         let item = |event: usize| SequenceItem {
             mv: &execution.events()[event].mv,
             footprint: execution.footprint(event),
             stays: event < events,
         };
-        let sequence: Vec<SequenceItem<'_>> =
-            kept.map(item).chain([reversal.last_move(execution)]).collect();
+        let mut sequence: Vec<SequenceItem<'_>> = Vec::with_capacity(usable - first);
+        sequence.extend(reversal.kept(execution, usable).map(item));
+        sequence.push(reversal.last_move(execution));
         let in_prefix = (first < self.base).then(|| sequence.clone());
         let Insertion { inserted, is_final } = self.nodes[first].tree.insert(sequence);
         if let Some(sequence) = in_prefix.filter(|_| inserted) {

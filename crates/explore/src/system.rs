@@ -24,12 +24,13 @@ pub trait System {
     /// Returns whether a thread has terminated.
     fn has_halted(&mut self, thread: usize) -> bool;
 
-    /// Returns the alternatives for the next move of a thread, enabled or not. The thread has not
-    /// halted. If there are several alternatives, the exploration of traces uses the union of their
-    /// footprints for each of them. To keep the number of executions small, make a choice a move of
-    /// its own, with an empty footprint.
-    fn moves(&mut self, thread: usize) -> Vec<Move> {
-        vec![Move::of(thread)]
+    /// Returns the alternatives for the next move of a thread, enabled or not, or nothing if the
+    /// move has no choice point: then it is [`Move::of`] the thread. The thread has not halted. If
+    /// there are several alternatives, the exploration of traces uses the union of their footprints
+    /// for each of them. To keep the number of executions small, make a choice a move of its own,
+    /// with an empty footprint.
+    fn alternatives(&mut self, _thread: usize) -> Vec<Move> {
+        Vec::new()
     }
 
     /// Takes the next move of a thread. If the move is not enabled, the execution does not change.
@@ -65,6 +66,10 @@ pub trait System {
         ControlFlow::Continue(())
     }
 
+    /// Handles that the last event was taken again, after an earlier part of the exploration has
+    /// observed it: a new part starts behind it. Findings were reported then.
+    fn observe_again(&mut self, _execution: &Execution) {}
+
     /// Observes an execution at its end. `Break` ends the exploration because of a finding.
     fn observe_end(&mut self, _execution: &Execution, _end: End) -> ControlFlow<()> {
         ControlFlow::Continue(())
@@ -72,6 +77,12 @@ pub trait System {
 
     /// Returns the collected results.
     fn into_findings(self) -> Self::Findings;
+}
+
+/// Returns the possible next moves of a thread with these [alternatives](System::alternatives).
+pub fn moves_of(thread: usize, alternatives: Vec<Move>) -> impl Iterator<Item = Move> {
+    let only = alternatives.is_empty().then(|| Move::of(thread));
+    alternatives.into_iter().chain(only)
 }
 
 /// The result of trying to take a move.

@@ -126,13 +126,18 @@ impl WakeupTree {
             return Insertion { inserted, is_final: is_final && stays };
         }
         let is_final = sequence.iter().all(|item| item.stays);
-        let mut chain = WakeupTree::default();
-        for item in sequence.into_iter().rev() {
-            let branch =
-                Branch { first: item.to_tracked(), state: NodeState::Planned, next: chain };
-            chain = WakeupTree { branches: [branch].into() };
+        let branch = |item: &SequenceItem<'_>, next| Branch {
+            first: item.to_tracked(),
+            state: NodeState::Planned,
+            next,
+        };
+        if let [first, others @ ..] = sequence.as_slice() {
+            let mut next = WakeupTree::default();
+            for item in others.iter().rev() {
+                next = WakeupTree { branches: [branch(item, next)].into() };
+            }
+            self.branches.push_back(branch(first, next));
         }
-        self.branches.append(&mut chain.branches);
         Insertion { inserted: true, is_final }
     }
 }

@@ -247,6 +247,25 @@ fn long_explorations_miss_no_execution() {
 }
 
 #[test]
+fn parts_start_behind_borderline_events_without_a_run_that_is_not_sc() {
+    // The load of z may overtake the store to y, but then the iteration fails and is no event.
+    let updates: String = (0..5).map(|at| format!("fetch_add(x{at}, 1); ")).collect();
+    let code = format!(
+        "shared int y, z, go, x0, x1, x2, x3, x4;
+         thread q {{ z = 1; fence; r = y; }} thread p {{ y = 1; while (z == 0) {{ }} go = 1; }}
+         thread t(i in 0..3) {{ while (go == 0) {{ }} {updates} }}"
+    );
+    let problem = problem(&code);
+    for preemptions in [None, Some(3)] {
+        let engine = Stateless { preemptions };
+        let (time_limit, case) = (Duration::from_secs(60), (&problem, "tso"));
+        let answer = run_query_for(time_limit, &engine, QueryKind::Verdict, case, settings(2));
+        let word = if preemptions.is_none() { "verified" } else { "inconclusive" };
+        assert_eq!(answer.verdict.word(), word, "{preemptions:?}: {:?}", answer.verdict);
+    }
+}
+
+#[test]
 fn executions_after_a_violation_have_correct_outcomes() {
     // The thread `w` stops if it reads too early. The other threads continue.
     let more = "thread s { y = 1; } thread w { r = y; assert(r == 1); }";

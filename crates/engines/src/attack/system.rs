@@ -8,7 +8,7 @@ use super::attack_state::{Addresses, AttackState, Phase};
 use super::useful_delay::UsefulDelay;
 use crate::sc::{ScMachine, ScState, check_hang};
 use crate::stateless::footprint::{Cells, Footprint};
-use crate::stateless::path::{is_invisible, is_merged};
+use crate::stateless::invisible::{is_invisible, is_merged};
 use crate::stateless::silent_loop::SilentLoopDetector;
 use fencepost_ir::spin_loops::SpinAssumed;
 use fencepost_ir::{FenceKinds, MemoryOp, Op, Pc, ThreadId};

@@ -8,7 +8,9 @@
 use super::Found;
 use super::detector::Detector;
 use crate::stateless::system::MachineSystem;
-use fencepost_explore::{Attempt, CellAccess, End, Execution, Findings, Move, MoveResult, System};
+use fencepost_explore::{
+    Attempt, CellAccess, End, Execution, Findings, Move, MoveResult, System, moves_of,
+};
 use fencepost_ir::ThreadId;
 use fencepost_models::event::Event;
 use fencepost_models::replay::Trace;
@@ -45,7 +47,7 @@ impl<'m, 'p> RaceSystem<'m, 'p> {
     /// Returns the events of the last step.
     fn last_events(&self, thread: usize) -> impl Iterator<Item = Event> + use<'_> {
         let thread = ThreadId::from_index(thread);
-        let events = self.inner.path.footprint.events.iter();
+        let events = self.inner.path.footprint().events.iter();
         events.map(move |(kind, pc)| Event {
             thread,
             label: None,
@@ -85,7 +87,7 @@ impl<'m, 'p> RaceSystem<'m, 'p> {
             if self.inner.has_halted(t) || self.inner.path.is_looping(t) {
                 continue;
             }
-            for mv in self.inner.moves(t) {
+            for mv in moves_of(t, self.inner.alternatives(t)) {
                 if self.inner.step(&mv) != MoveResult::Spinning {
                     self.inner.truncate(execution.len());
                     continue;
@@ -115,8 +117,8 @@ impl System for RaceSystem<'_, '_> {
         self.inner.has_halted(thread)
     }
 
-    fn moves(&mut self, thread: usize) -> Vec<Move> {
-        self.inner.moves(thread)
+    fn alternatives(&mut self, thread: usize) -> Vec<Move> {
+        self.inner.alternatives(thread)
     }
 
     fn step(&mut self, mv: &Move) -> MoveResult {

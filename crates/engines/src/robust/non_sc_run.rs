@@ -12,7 +12,8 @@
 use crate::happens_before::cycle;
 use crate::sc::{ScMachine, sc_machine};
 use crate::stateless::footprint::{Cells, MonitorAction};
-use crate::stateless::path::{Path, is_invisible};
+use crate::stateless::invisible::is_invisible;
+use crate::stateless::path::Path;
 use crate::stateless::silent_loop::SilentLoopDetector;
 use crate::stateless::variants::Variant;
 use fencepost_explore::Move;
@@ -118,7 +119,7 @@ impl EventPlan {
                 plan.steps[mv.thread].push((Some(event), mv.choices.clone()));
                 continue;
             }
-            for (number, monitor_action) in path.footprint.actions.iter().enumerate() {
+            for (number, monitor_action) in path.footprint().actions.iter().enumerate() {
                 let is_access = match monitor_action {
                     MonitorAction::Plain(monitor::Action::Store(address)) => {
                         store = Some(Loc(*address));
@@ -133,7 +134,7 @@ impl EventPlan {
                 // The actions after the first one are invisible.
                 plan.access.push((is_access && number == 0).then_some(event));
             }
-            path.footprint.for_each_action(|action| plan.execution.push(mv.thread, action));
+            path.footprint().for_each_action(|action| plan.execution.push(mv.thread, action));
             let thread_steps = &mut plan.steps[mv.thread];
             plan.events.push((mv.thread, thread_steps.len(), store));
             let steps = path.events.get(event).map_or(1, |event| event.steps);

@@ -112,7 +112,7 @@ impl Cells {
 }
 
 /// The footprint of a step. The machine records events; [`Footprint::finish`] evaluates them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Footprint {
     /// The recorded events of the step.
     pub(crate) events: Vec<(EventKind, Option<Pc>)>,

@@ -14,17 +14,18 @@
 //! A thread may loop forever through invisible steps ([`super::silent_loop`]). Its last event ends
 //! inside the loop. Such a thread has no further events, but it is not blocked: it *loops*.
 
+use super::event_table::{EventId, EventTable, ObservedEvent, PartId, SectionChange};
 use super::footprint::{Cells, Footprint};
+use super::invisible::{is_merged, pass_invisible};
 use super::lazy_monitor::LazyMonitor;
 use super::silent_loop::SilentLoopDetector;
 use super::variants::Variant;
 use crate::sc::{ScMachine, ScState};
 use fencepost_explore::{self as explore, Attempt, Execution, Move};
+use fencepost_ir::ThreadId;
 use fencepost_ir::spin_loops::SpinAssumed;
-use fencepost_ir::{Op, ThreadId};
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::state::State;
-use fencepost_models::{Action, Machine, MemoryModel, Step, StepResult};
+use fencepost_models::{Action, Step, StepResult};
 
 /// An event of the path.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub(crate) struct PathEvent {
     section: Section,
     /// Whether the monitor had fired before the event.
     fired: bool,
+    /// The part of the thread before the event, if it is known.
+    part: Option<PartId>,
 }
 
 /// The position of a thread relative to its critical sections.
@@ -73,15 +76,22 @@ pub(crate) struct Path<'m, 'p> {
     sections: Vec<Section>,
     /// The violation at the last event.
     pub(crate) violation: Option<PathViolation>,
-    pub(crate) footprint: Footprint,
+    /// The footprint of the last step, unless it is in the table.
+    footprint: Footprint,
     choices: Choices,
+    table: EventTable,
+    /// By thread: its part after the last event, if it is known.
+    parts: Vec<Option<PartId>>,
+    /// The last step, if it was found in the table.
+    tabulated: Option<EventId>,
     monitor: Option<LazyMonitor>,
     /// Whether the monitor has fired on this path.
     pub(crate) fired: bool,
     /// The steps of the machine before the first event.
     pub(crate) initial_steps: Vec<Step>,
     pub(crate) init: Vec<u32>,
-    /// Scratch space of `attempts`: the state before, the state after, and the footprint.
+    /// Scratch space of `attempts`: the parts, the state before, the state after, and the footprint.
+    parts_before: Vec<Option<PartId>>,
     before: ScState,
     after: ScState,
     attempted: Footprint,
@@ -107,11 +117,15 @@ impl<'m, 'p> Path<'m, 'p> {
             violation: None,
             footprint: Footprint::default(),
             choices: Choices::default(),
+            table: EventTable::default(),
+            parts: vec![None; threads],
+            tabulated: None,
             monitor: monitored
                 .map(|model| LazyMonitor::new(&machine.shape, model, cells.addresses)),
             fired: false,
             initial_steps: Vec::new(),
             init: Vec::new(),
+            parts_before: Vec::new(),
             before: machine.blank(),
             after: machine.blank(),
             attempted: Footprint::default(),
@@ -124,6 +138,7 @@ impl<'m, 'p> Path<'m, 'p> {
         let mut choices = Choices::scripted(init);
         self.init = init.to_vec();
         self.initial_steps.clear();
+        self.parts.fill(None);
         match self.machine.start(&mut self.states[0], &mut choices, &mut ()) {
             Ok(true) => {}
             Ok(false) => return None,
@@ -195,14 +210,101 @@ impl<'m, 'p> Path<'m, 'p> {
         self.loops[t] && rest.all(|event| event.thread != t)
     }
 
+    /// Returns the footprint of the last step.
+    pub(crate) fn footprint(&self) -> &Footprint {
+        self.tabulated.map_or(&self.footprint, |event| &self.table.event(event).footprint)
+    }
+
+    /// Returns the next event of a thread, if it is in the table. A state inside the event may
+    /// violate mutual exclusion; then there is no answer.
+    fn find_event(&mut self, thread: usize) -> Option<EventId> {
+        let Path { machine, states, events, sections, table, parts, .. } = self;
+        let state = &states[events.len()];
+        if parts[thread].is_none() {
+            let t = ThreadId::from_index(thread);
+            parts[thread] = table.part(machine, state, t, sections[thread].inside.is_some());
+        }
+        let found = table.find(parts[thread]?, state)?;
+        if table.event(found).is_critical && machine.shape.checks_mutual_exclusion {
+            let mut others = machine.shape.program().thread_ids();
+            if others.any(|t| t.index() != thread && machine.is_critical(state, t)) {
+                return None;
+            }
+        }
+        Some(found)
+    }
+
+    /// Takes the next event of a thread, which is in the table.
+    fn take_tabulated(&mut self, thread: usize, found: EventId) -> explore::MoveResult {
+        self.tabulated = Some(found);
+        let depth = self.events.len();
+        debug_assert!(self.is_what_machine_does(thread, found), "the table is the machine");
+        let event = self.table.event(found);
+        if event.is_spinning {
+            return explore::MoveResult::Spinning;
+        }
+        let (done, rest) = self.states.split_at_mut(depth + 1);
+        rest[0].clone_from(&done[depth]);
+        event.apply(self.machine, &mut rest[0]);
+        let (section, fired, part) = (self.sections[thread], self.fired, self.parts[thread]);
+        let (steps, entered) = (event.steps, event.entered);
+        self.events.push(PathEvent { steps, entered, thread, section, fired, part });
+        let after = &mut self.sections[thread];
+        match event.section {
+            SectionChange::None => {}
+            SectionChange::Outside => after.inside = None,
+            SectionChange::Inside => after.inside = Some(depth),
+        }
+        after.left = event.left.map_or(after.left, |steps| Some((depth, steps)));
+        self.loops[thread] = false;
+        self.violation = None;
+        self.parts[thread] = event.next;
+        if let Some(monitor) = &mut self.monitor {
+            self.fired |= monitor.push(thread, &event.footprint);
+        }
+        explore::MoveResult::Taken
+    }
+
+    /// Returns whether the next event of a thread is this one, also according to the machine.
+    fn is_what_machine_does(&self, thread: usize, found: EventId) -> bool {
+        let (machine, event) = (self.machine, self.table.event(found));
+        let t = ThreadId::from_index(thread);
+        let (mut state, mut footprint) = (self.state().clone(), Footprint::default());
+        let pc = state.pcs[thread];
+        let mut steps = 0;
+        while steps == 0 || is_merged(machine, &state, t) {
+            let taken = machine.run(&mut state, t, &mut Choices::default(), &mut footprint);
+            if taken != Ok(StepResult::Taken) {
+                return machine.work_limits.is_cancelled();
+            }
+            steps += 1;
+        }
+        let to = state.pcs[thread];
+        footprint.finish(&machine.shape, self.cells, t, (pc, to));
+        let mut after = self.state().clone();
+        event.apply(machine, &mut after);
+        after == state
+            && steps == event.steps
+            && self.spin_assumed.is_cut_point(t, to) == event.is_spinning
+            && footprint.touches == event.footprint.touches
+            && footprint.actions == event.footprint.actions
+    }
+
     /// Takes the next step of a thread, with the invisible steps after it.
     pub(crate) fn step(&mut self, mv: &Move) -> explore::MoveResult {
         let depth = self.events.len();
+        self.tabulated = None;
         if self.loops[mv.thread] {
             self.footprint.clear();
             return explore::MoveResult::Spinning;
         }
         let t = ThreadId::from_index(mv.thread);
+        if mv.choices.is_empty()
+            && self.states.len() > depth + 1
+            && let Some(found) = self.find_event(mv.thread)
+        {
+            return self.take_tabulated(mv.thread, found);
+        }
         if self.states.len() == depth + 1 {
             self.states.push(self.machine.blank());
         }
@@ -216,6 +318,7 @@ impl<'m, 'p> Path<'m, 'p> {
         let (state, pc) = (&mut rest[0], done[depth].pcs[mv.thread]);
         self.footprint.clear();
         let taken = self.machine.run(state, t, &mut self.choices, &mut self.footprint);
+        let has_choices = !self.choices.script().is_empty();
         let mut violation = match taken {
             Ok(StepResult::Taken) => {
                 self.machine.state_violation_after(state, t).map(|_| PathViolation::AtEnd)
@@ -231,6 +334,7 @@ impl<'m, 'p> Path<'m, 'p> {
         let mut section = before;
         let mut entered = None;
         let is = violation.is_none() && self.machine.is_critical(state, t);
+        let mut is_critical = is;
         if violation.is_none() && !is && section.inside.is_some() {
             section = Section { inside: None, left: Some((depth, 0)) };
         }
@@ -255,6 +359,7 @@ impl<'m, 'p> Path<'m, 'p> {
                 violation = Some(PathViolation::AtEnd);
             }
             let is = self.machine.is_critical(state, t);
+            is_critical |= is;
             if was && !is {
                 section = Section { inside: None, left: Some((depth, steps)) };
             }
@@ -269,11 +374,40 @@ impl<'m, 'p> Path<'m, 'p> {
         if taken.is_err() {
             self.footprint.touch_all(self.cells);
         }
-        if violation.is_none() && self.spin_assumed.is_cut_point(t, to) {
+        let is_spinning = violation.is_none() && self.spin_assumed.is_cut_point(t, to);
+        let (thread, fired, part) = (mv.thread, self.fired, self.parts[mv.thread]);
+        let is_complete = violation.is_none() && !loops;
+        let mut next = None;
+        if let Some(part) = part
+            && is_complete
+            && !has_choices
+            && self.table.can_add(part)
+            && !self.machine.work_limits.is_cancelled()
+        {
+            let change = match section.inside {
+                inside if inside == before.inside => SectionChange::None,
+                Some(_) => SectionChange::Inside,
+                None => SectionChange::Outside,
+            };
+            let left = section.left.filter(|(at, _)| *at == depth).map(|(_, steps)| steps);
+            let (done, rest) = self.states.split_at(depth + 1);
+            let observed = ObservedEvent {
+                is_spinning,
+                steps,
+                entered,
+                section: change,
+                left,
+                is_critical,
+                is_inside: section.inside.is_some(),
+                footprint: self.footprint.clone(),
+            };
+            next = self.table.add(self.machine, part, t, (&done[depth], &rest[0]), observed);
+        }
+        if is_spinning {
             return explore::MoveResult::Spinning;
         }
-        let (thread, fired) = (mv.thread, self.fired);
-        self.events.push(PathEvent { steps, entered, thread, section: before, fired });
+        self.events.push(PathEvent { steps, entered, thread, section: before, fired, part });
+        self.parts[thread] = next;
         self.sections[thread] = section;
         self.loops[thread] = loops;
         self.violation = violation;
@@ -287,8 +421,25 @@ impl<'m, 'p> Path<'m, 'p> {
     pub(crate) fn attempts(&mut self, events: usize, moves: &[&Move], t: usize) -> Vec<Attempt> {
         let mut loops = self.is_looping_after(events, t);
         let Path { machine, spin_assumed, cells, states, before, after, attempted, .. } = self;
+        let (table, parts) = (&self.table, &mut self.parts_before);
+        parts.clone_from(&self.parts);
+        for event in self.events[events..].iter().rev() {
+            parts[event.thread] = event.part;
+        }
+        let find =
+            |part: Option<PartId>, state: &ScState| Some(table.event(table.find(part?, state)?));
         before.clone_from(&states[events]);
         for Move { thread, choices } in moves {
+            let part = &mut parts[*thread];
+            if choices.is_empty()
+                && let Some(event) = find(*part, before)
+            {
+                debug_assert!(!event.is_spinning, "moves do not depend on the events left out");
+                event.apply(machine, before);
+                *part = event.next;
+                continue;
+            }
+            *part = None;
             let thread = ThreadId::from_index(*thread);
             let taken = machine.run(before, thread, &mut Choices::scripted(choices), &mut ());
             debug_assert!(
@@ -300,6 +451,10 @@ impl<'m, 'p> Path<'m, 'p> {
         }
         if loops {
             return vec![Attempt { mv: Move::of(t), enabled: false, footprint: Vec::new() }];
+        }
+        if let Some(event) = find(parts[t], before) {
+            let footprint = event.footprint.touches.clone();
+            return vec![Attempt { mv: Move::of(t), enabled: !event.is_spinning, footprint }];
         }
         let thread = ThreadId::from_index(t);
         let pc = before.pcs[t];
@@ -337,7 +492,8 @@ impl<'m, 'p> Path<'m, 'p> {
     /// Returns whether the monitor would fire on the step that a thread just failed to take, or on
     /// this variant of the step.
     pub(crate) fn would_fire(&mut self, thread: usize, variant: Option<&Variant>) -> bool {
-        let Path { monitor, footprint, .. } = self;
+        let Path { monitor, footprint, table, tabulated, .. } = self;
+        let footprint = tabulated.map_or(&*footprint, |event| &table.event(event).footprint);
         monitor.as_mut().is_some_and(|monitor| monitor.would_fire(thread, footprint, variant))
     }
 
@@ -353,6 +509,7 @@ impl<'m, 'p> Path<'m, 'p> {
         {
             self.sections[event.thread] = event.section;
             self.loops[event.thread] = false;
+            self.parts[event.thread] = event.part;
             if let Some(monitor) = &mut self.monitor {
                 monitor.pop();
             }
@@ -419,64 +576,5 @@ impl<'m, 'p> Path<'m, 'p> {
             }
         }
         steps
-    }
-}
-
-/// Takes the invisible steps of a thread, up to a failing one. Returns whether the thread is in a
-/// silent loop.
-fn pass_invisible(machine: &ScMachine<'_>, state: &mut ScState, t: ThreadId) -> bool {
-    let mut detector = SilentLoopDetector::default();
-    while is_merged(machine, state, t) && !machine.work_limits.is_cancelled() {
-        if detector.is_in_loop(machine, state, t) {
-            return true;
-        }
-        if machine.run(state, t, &mut Choices::default(), &mut ()) != Ok(StepResult::Taken) {
-            return false;
-        }
-    }
-    false
-}
-
-/// Returns whether the next statement of a thread belongs to the event before it: it is invisible,
-/// and no invariant can hold because the thread has executed it.
-pub(crate) fn is_merged<M: MemoryModel>(
-    machine: &Machine<'_, M>,
-    state: &State<M::Pending>,
-    t: ThreadId,
-) -> bool {
-    !machine.shape.requires_control_points && is_invisible(machine, state, t)
-}
-
-/// Returns whether the next statement of a thread has no effect on other threads and cannot block.
-pub(crate) fn is_invisible<M: MemoryModel>(
-    machine: &Machine<'_, M>,
-    state: &State<M::Pending>,
-    t: ThreadId,
-) -> bool {
-    let pc = state.pcs[t.index()];
-    match &machine.shape.stmt(t, pc).op {
-        Op::Fence(_) | Op::Drain(_) | Op::Leave => true,
-        // Local statements remain only if steps are not fused.
-        Op::Skip | Op::Assign { .. } | Op::Branch { .. } | Op::Assert(_) | Op::Return { .. } => {
-            true
-        }
-        Op::Assume(condition) => {
-            let shape = &machine.shape;
-            condition.eval(&|reg| state.register(shape, t, *reg)) != Ok(0)
-        }
-        Op::Choose { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Update { .. }
-        | Op::New { .. }
-        | Op::Free { .. }
-        | Op::AtomicBegin
-        | Op::AtomicEnd
-        | Op::Invoke { .. }
-        | Op::Join
-        | Op::SectionBegin { .. }
-        | Op::SectionEnd { .. }
-        | Op::GracePeriod { .. }
-        | Op::Halt => false,
     }
 }

@@ -6,10 +6,11 @@ use super::variants::{Variant, Variants};
 use crate::robust::non_sc_run::build_non_sc_run;
 use crate::sc::{ScMachine, check_hang};
 use fencepost_explore::{
-    Attempt, CellAccess, Counts, End, Execution, Findings, Move, MoveResult, System,
+    Attempt, CellAccess, Counts, End, Execution, Findings, Move, MoveResult, System, moves_of,
 };
+use fencepost_ir::flow::successors;
 use fencepost_ir::spin_loops::SpinAssumed;
-use fencepost_ir::{MemoryOp, Op, ThreadId, Update, Value};
+use fencepost_ir::{MemoryOp, Op, Pc, Stmt, ThreadId, Update, Value};
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::machine::hang::{HangCheck, WaitCache};
 use fencepost_models::replay::Trace;
@@ -77,6 +78,11 @@ impl Findings for ExplorationResult {
 }
 
 impl ExplorationResult {
+    /// Returns what the executions say about SC.
+    pub(crate) fn without_monitor(&self) -> ExplorationResult {
+        ExplorationResult { borderline: 0, variants_incomplete: false, ..self.clone() }
+    }
+
     /// Returns whether no execution was left out by a limit or a bound.
     pub(crate) fn is_complete(&self) -> bool {
         let is_bounded = self.counts.bounded || self.reaches_bound;
@@ -88,6 +94,9 @@ impl ExplorationResult {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExplorationOptions {
     pub(crate) monitored: Option<Model>,
+    /// Whether a run is built for each event that may be borderline. That takes long. Otherwise
+    /// such an event counts as borderline.
+    pub(crate) confirms: bool,
     pub(crate) stop_at: StopAt,
     /// The largest number of events of an execution.
     pub(crate) max_events: usize,
@@ -103,13 +112,15 @@ pub(crate) struct MachineSystem<'m, 'p> {
     /// The machine of the problem whose spin loops are not cut, to check for hangs.
     original: &'m ScMachine<'p>,
     spin_assumed: &'m SpinAssumed,
-    cells: &'m Cells,
     options: ExplorationOptions,
     result: ExplorationResult,
     wait_cache: WaitCache,
     cancel: &'m Cancel,
     /// By thread and program counter: whether the step there has choices.
     chooses: Vec<Vec<bool>>,
+    /// By thread and program counter: whether the event there is
+    /// [unconditional](System::is_unconditional).
+    is_unconditional: Vec<Vec<bool>>,
     variants: Variants,
     /// Whether updates, blocks and allocations can be reordered before an earlier store: under
     /// PSO, or if the program allocates records.
@@ -141,7 +152,6 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
             path,
             original,
             spin_assumed,
-            cells,
             options,
             result: ExplorationResult {
                 variants_incomplete: variants.too_many,
@@ -150,6 +160,7 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
             wait_cache: WaitCache::default(),
             cancel,
             chooses: machine.shape.program().threads.iter().map(chooses).collect(),
+            is_unconditional: unconditional_events(spin_assumed, cells),
             variants,
             uses_variants,
         })
@@ -197,6 +208,9 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
         last_move: Option<&Move>,
         variant: Option<&Variant>,
     ) -> bool {
+        if !self.options.confirms {
+            return true;
+        }
         // The answer is not used after a cancellation.
         let cancelled = self.cancel.reason().is_some();
         let Some(model) = self.options.monitored.filter(|_| !cancelled) else { return false };
@@ -233,7 +247,7 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
             if self.has_halted(t) || self.path.is_looping(t) {
                 continue;
             }
-            for mv in self.moves(t) {
+            for mv in moves_of(t, self.alternatives(t)) {
                 match self.path.step(&mv) {
                     MoveResult::Blocked | MoveResult::Spinning => {}
                     MoveResult::Taken => {
@@ -347,10 +361,10 @@ impl System for MachineSystem<'_, '_> {
         self.path.has_halted(thread)
     }
 
-    fn moves(&mut self, thread: usize) -> Vec<Move> {
+    fn alternatives(&mut self, thread: usize) -> Vec<Move> {
         let state = self.path.state();
         if !self.chooses[thread][state.pcs[thread].index()] {
-            return vec![Move::of(thread)];
+            return Vec::new();
         }
         let mut moves = Vec::new();
         let mut choices = Choices::default();
@@ -370,7 +384,7 @@ impl System for MachineSystem<'_, '_> {
     }
 
     fn footprint(&self) -> &[CellAccess] {
-        &self.path.footprint.touches
+        &self.path.footprint().touches
     }
 
     fn truncate(&mut self, events: usize) {
@@ -382,18 +396,9 @@ impl System for MachineSystem<'_, '_> {
     }
 
     fn is_unconditional(&self, execution: &Execution, event: usize) -> bool {
-        let thread = ThreadId::from_index(execution.events()[event].mv.thread);
-        let pc = self.path.state_at(event).pcs[thread.index()];
-        if self.spin_assumed.has_spin_loops(thread) || self.cells.is_observed(thread) {
-            return false;
-        }
-        let op = &self.path.machine.shape.stmt(thread, pc).op;
-        matches!(op, Op::Choose { .. })
-            || op.memory().is_some_and(|memory| match memory {
-                MemoryOp::Load { .. } | MemoryOp::Store { .. } => true,
-                MemoryOp::Update { update, .. } => !matches!(update, Update::Cas { .. }),
-                MemoryOp::Fence(_) | MemoryOp::Drain(_) => false,
-            })
+        let thread = execution.events()[event].mv.thread;
+        let pc = self.path.state_at(event).pcs[thread];
+        self.is_unconditional[thread][pc.index()]
     }
 
     fn has_failed(&mut self, execution: &Execution) -> bool {
@@ -415,6 +420,13 @@ impl System for MachineSystem<'_, '_> {
         match self.path.fired {
             true => self.record_borderline(execution, None, variant),
             false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn observe_again(&mut self, execution: &Execution) {
+        // The monitor has fired again, also if this was not confirmed.
+        if self.options.monitored.is_some() && self.path.violation.is_none() {
+            self.confirm_borderline(execution);
         }
     }
 
@@ -454,4 +466,71 @@ fn chooses(thread: &fencepost_ir::Thread) -> Vec<bool> {
     let of =
         |op: &Op| matches!(op, Op::Choose { .. }) || in_blocks && matches!(op, Op::AtomicBegin);
     thread.code.iter().map(|stmt| of(&stmt.op)).collect()
+}
+
+/// By thread and program counter: whether the event that starts there is enabled and has the same
+/// footprint wherever its thread could take it. It has one fixed access, and no path through the
+/// other statements of the event ends a spin iteration.
+fn unconditional_events(spin_assumed: &SpinAssumed, cells: &Cells) -> Vec<Vec<bool>> {
+    let program = &spin_assumed.problem.program;
+    let of_thread = |t: ThreadId| {
+        let thread = program.thread(t);
+        let may_spin = |from: &Stmt| {
+            let mut seen = vec![false; thread.code.len()];
+            let mut open: Vec<Pc> = successors(from).collect();
+            while let Some(pc) = open.pop() {
+                if spin_assumed.is_cut_point(t, pc) {
+                    return true;
+                }
+                let stmt = &thread.code[pc.index()];
+                if !std::mem::replace(&mut seen[pc.index()], true)
+                    && may_belong_to_earlier(&stmt.op)
+                {
+                    open.extend(successors(stmt));
+                }
+            }
+            false
+        };
+        let has_fixed_access = |op: &Op| {
+            matches!(op, Op::Choose { .. })
+                || op.memory().is_some_and(|memory| match memory {
+                    MemoryOp::Load { .. } | MemoryOp::Store { .. } => true,
+                    MemoryOp::Update { update, .. } => !matches!(update, Update::Cas { .. }),
+                    MemoryOp::Fence(_) | MemoryOp::Drain(_) => false,
+                })
+        };
+        let is_unconditional =
+            |stmt: &Stmt| !cells.is_observed(t) && has_fixed_access(&stmt.op) && !may_spin(stmt);
+        thread.code.iter().map(is_unconditional).collect()
+    };
+    program.thread_ids().map(of_thread).collect()
+}
+
+/// Returns whether a statement may belong to the event of an earlier statement of its thread.
+fn may_belong_to_earlier(op: &Op) -> bool {
+    match op {
+        Op::Skip
+        | Op::Assign { .. }
+        | Op::Branch { .. }
+        | Op::Assume(_)
+        | Op::Assert(_)
+        | Op::Return { .. }
+        | Op::Fence(_)
+        | Op::Drain(_)
+        | Op::Leave
+        | Op::SectionEnd { .. }
+        | Op::AtomicEnd => true,
+        Op::Choose { .. }
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Update { .. }
+        | Op::New { .. }
+        | Op::Free { .. }
+        | Op::AtomicBegin
+        | Op::Invoke { .. }
+        | Op::Join
+        | Op::SectionBegin { .. }
+        | Op::GracePeriod { .. }
+        | Op::Halt => false,
+    }
 }

@@ -12,9 +12,11 @@ impl<S: System> Optimal<'_, '_, S> {
     /// Asserts that each race of the current execution is explored or planned.
     pub(crate) fn assert_all_races_are_reversed(&mut self) -> ControlFlow<EarlyExit> {
         let events = self.usable_events();
+        let mut racing = Vec::new();
         for second in 0..self.explorer.execution.len() {
             let thread = self.explorer.execution.events()[second].mv.thread;
-            for first in self.racing_events(second) {
+            self.add_racing_events(second, &mut racing);
+            for first in racing.drain(..) {
                 let execution = &self.explorer.execution;
                 let reversals = match self.explorer.system.is_unconditional(execution, second) {
                     true => {

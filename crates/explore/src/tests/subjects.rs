@@ -166,7 +166,7 @@ impl System for StackSystem<'_> {
         self.state().has_halted(self.code, thread)
     }
 
-    fn moves(&mut self, thread: usize) -> Vec<Move> {
+    fn alternatives(&mut self, thread: usize) -> Vec<Move> {
         self.state().moves(self.code, thread)
     }
 
@@ -275,7 +275,7 @@ impl System for ReplaySystem<'_> {
         self.current_state().has_halted(code, thread)
     }
 
-    fn moves(&mut self, thread: usize) -> Vec<Move> {
+    fn alternatives(&mut self, thread: usize) -> Vec<Move> {
         let code = self.code;
         self.current_state().moves(code, thread)
     }
