@@ -193,6 +193,25 @@ thread q { loop { skip; } }";
     assert!(decide(&problem, &model("sc")).is_none());
 }
 
+/// The difference of `r` and `b` is cut, and then it shrinks step by step. If a cut difference stood for
+/// itself only, ten steps would always reach 0.
+#[test]
+fn a_large_difference_stays_large_while_it_shrinks() {
+    let text = "shared int a, b;
+thread p { loop { a = a + 1; } }
+thread q {
+  int(0..=10) n;
+  r = a;
+  while (n < 10) { b = b + 1; n = n + 1; }
+  s = b;
+  assert(s >= r);
+}";
+    let answer = decide(&problem(text), &model("sc"));
+    assert!(!answer.is_some_and(|answer| answer.verdict.is_verified()));
+    let few = decide(&problem(&text.replace("s >= r", "s >= 0")), &model("sc"));
+    assert!(few.is_some_and(|answer| answer.verdict.is_verified()), "the search applies");
+}
+
 #[test]
 fn a_number_that_is_multiplied_is_not_handled() {
     let text = "shared int x, y;
