@@ -30,7 +30,7 @@ use fencepost_ir::counters::{CounterClass, CounterKind, Ordered};
 use fencepost_ir::{Observable, Program, Value, wrap_into};
 
 /// The largest number of states that one canonical state is replaced by.
-const MAX_REPRESENTATIVES: usize = 1 << 10;
+pub(super) const MAX_REPRESENTATIVES: usize = 1 << 10;
 
 /// How to change the numbers of one class.
 #[derive(Clone, Copy, Debug)]

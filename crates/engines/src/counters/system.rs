@@ -3,7 +3,7 @@
 //! A state of the search is a packed state of the machine with [canonical numbers](super::canonical).
 //! Registers that are dead are 0 and no numbers.
 
-use super::canonical::{Canonical, Renaming, renamed};
+use super::canonical::{Canonical, MAX_REPRESENTATIVES, Renaming, renamed};
 use fencepost_ir::{Loc, Observable, Reg, ThreadId, Value};
 use fencepost_models::bits::Writer;
 use fencepost_models::buffered::{Buffered, Discipline, PlainQueues};
@@ -93,6 +93,9 @@ impl<'p, D: PlainQueues> CounterSystem<'p, D> {
         let mut found = vec![base.clone()];
         for (class, numbers) in numbers.iter().enumerate() {
             let renamings = self.canonical.representatives(class, numbers)?;
+            if found.len().saturating_mul(renamings.len()) > MAX_REPRESENTATIVES {
+                return None;
+            }
             let none = Renaming::new();
             let mut next = Vec::with_capacity(found.len() * renamings.len());
             for state in &found {
@@ -208,6 +211,9 @@ impl<D: PlainQueues> TransitionSystem for CounterSystem<'_, D> {
             return sink.target(VIOLATION, STATE_DETAIL);
         };
         for state in &states {
+            if self.machine.work_limits.is_cancelled() {
+                return;
+            }
             self.expand_one(state, writer, wait_cache, sink);
         }
     }
