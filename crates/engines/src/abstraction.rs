@@ -124,7 +124,7 @@ impl Abstraction {
             outcomes_complete: false,
             decider: Decider::Abstraction(self.domain, self.k),
             spurious_run,
-            growing: growing_variable(&machine, &found),
+            growing: growing_variable(&machine, &found, <[u8]>::to_vec),
             runs: None,
             abstracted_values: None,
         }

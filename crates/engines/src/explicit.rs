@@ -26,12 +26,14 @@ use crate::verdict::{
 };
 use fencepost_ir::symmetry::Symmetry;
 use fencepost_ir::{grace_period, pending_stores};
+use fencepost_models::machine::collapsed::{Collapsed, PartDictionary};
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::replay::{Trace, replay};
 use fencepost_models::symmetry::Symmetric;
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
 use fencepost_search::{Coverage, Exploration, Limits, Options, Stop, WorkLimits, explore, resume};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The largest bound on pending accesses, whatever the settings say.
 pub const LARGEST_BOUND: u32 = 1 << 12;
@@ -80,6 +82,8 @@ pub(crate) fn run_with_proofs(
 #[derive(Debug)]
 pub(crate) struct Paused {
     found: Exploration,
+    /// The dictionary of its states, if they are collapsed.
+    dictionary: Option<Arc<PartDictionary>>,
     /// The bound on pending accesses of this search.
     bound: u32,
     /// The largest bound of a complete search.
@@ -125,17 +129,20 @@ fn grow(
     let mut violated = None;
     let mut runs: Option<Box<OutcomeRuns>> = None;
     let mut earlier = None;
-    if let Some(Paused { found, bound: reached, clean_up_to: clean }) = paused {
+    let mut dictionary = None;
+    if let Some(Paused { found, dictionary: known, bound: reached, clean_up_to: clean }) = paused {
         let next = if found.is_paused() { reached } else { next_bound(reached, max_bound) };
         if found.is_paused() || next > reached {
             (bound, clean_up_to, earlier) = (next, clean, Some(found));
+            dictionary = known;
         }
     }
     let symmetry = stop_at.and_then(|_| symmetry_of(task, settings));
     loop {
         let symmetry = symmetry.as_ref();
-        let search = Search { task, settings, budget, stop_at, symmetry, earlier };
-        let (mut answer, found) = task.model.visit(bound, search);
+        let search = Search { task, settings, budget, stop_at, symmetry, earlier, dictionary };
+        let (mut answer, found, known) = task.model.visit(bound, search);
+        dictionary = known;
         if stop_at.is_some() && task.problem.requires_progress() {
             answer.verdict = check_progress(task, settings, budget, bound, answer.verdict);
         }
@@ -166,7 +173,7 @@ fn grow(
         }
         let paused = found
             .filter(|found| found.is_paused() || found.coverage == Coverage::Bounded)
-            .map(|found| Paused { found, bound, clean_up_to });
+            .map(|found| Paused { found, dictionary, bound, clean_up_to });
         answer.verdict = violated.unwrap_or(answer.verdict).clean_up_to(clean_up_to);
         answer.runs = runs;
         if task.model.is_buffered() {
@@ -273,12 +280,14 @@ struct Search<'a> {
     symmetry: Option<&'a Symmetry>,
     /// The search with a smaller bound, if this one continues it.
     earlier: Option<Exploration>,
+    /// The dictionary of its states.
+    dictionary: Option<Arc<PartDictionary>>,
 }
 
 impl Visitor for Search<'_> {
-    type Output = (Answer, Exploration);
+    type Output = (Answer, Exploration, Option<Arc<PartDictionary>>);
 
-    fn visit<M: MemoryModel>(self, model: M) -> (Answer, Exploration) {
+    fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
         let Search { task, settings, budget, stop_at, .. } = self;
         let cancel = budget.of_search();
         let budget = Budget { cancel: &cancel, ..budget };
@@ -291,16 +300,18 @@ impl Visitor for Search<'_> {
         if !keeps_outcomes {
             machine = machine.without_outcomes();
         }
-        let search = Search { budget, ..self };
-        match self.symmetry.and_then(|symmetry| Symmetric::new(&machine, symmetry)) {
+        let mut search = Search { budget, ..self };
+        match search.symmetry.and_then(|symmetry| Symmetric::new(&machine, symmetry)) {
             Some(symmetric) => {
                 let (answer, found) = search.run(&symmetric);
-                (Answer { outcomes_complete: false, ..answer }, found)
+                (Answer { outcomes_complete: false, ..answer }, found, None)
             }
             None => {
-                let (answer, found) = search.run(&machine);
+                let collapsed = Collapsed::new(&machine, search.dictionary.take());
+                let (answer, found) = search.run(&collapsed);
                 let outcomes_complete = answer.outcomes_complete && keeps_outcomes;
-                (Answer { outcomes_complete, ..answer }, found)
+                let dictionary = collapsed.dictionary();
+                (Answer { outcomes_complete, ..answer }, found, dictionary)
             }
         }
     }
@@ -361,7 +372,7 @@ impl Search<'_> {
             outcomes_complete: found.coverage == Coverage::Exhaustive,
             decider: Decider::Explicit,
             spurious_run: None,
-            growing: growing_variable(machine, &found),
+            growing: growing_variable(machine, &found, |state| system.packed(state)),
             runs,
             abstracted_values: None,
         };
@@ -416,7 +427,7 @@ impl Visitor for Shorten<'_> {
         let symmetry = symmetry_of(self.task, self.settings);
         match symmetry.and_then(|symmetry| Symmetric::new(&machine, &symmetry)) {
             Some(symmetric) => shortest_evidence(&symmetric, options),
-            None => shortest_evidence(&machine, options),
+            None => shortest_evidence(&Collapsed::new(&machine, None), options),
         }
     }
 }

@@ -35,10 +35,12 @@ pub struct GrowingVariable {
 }
 
 /// Returns a variable with many values, if the search was cut short: the first one, locations
-/// first, with more than half of the largest number of values.
+/// first, with more than half of the largest number of values. `packed` returns the packed form of a
+/// state.
 pub(crate) fn growing_variable<M: MemoryModel, V: AsRef<Arena>>(
     machine: &Machine<'_, M>,
     found: &Exploration<V>,
+    packed: impl Fn(&[u8]) -> Vec<u8>,
 ) -> Option<GrowingVariable> {
     match found.coverage {
         Coverage::Cut(Stop::States | Stop::Memory | Stop::Time | Stop::Interrupted) => {}
@@ -56,7 +58,7 @@ pub(crate) fn growing_variable<M: MemoryModel, V: AsRef<Arena>>(
     }
     let mut state = machine.blank();
     for bytes in found.latest(EXAMINED_STATES) {
-        machine.unpack(bytes, &mut state);
+        machine.unpack(&packed(bytes), &mut state);
         for (what, values) in &mut candidates {
             values.insert(machine.observe(&state, *what));
         }

@@ -30,7 +30,8 @@ use fencepost_models::{
     StepResult, Visitor,
 };
 use fencepost_search::{
-    Coverage, Exploration, Graph, Labelled, Steps, Stop, Target, components, explore, graph,
+    Coverage, Encoding, Exploration, Graph, Labelled, Steps, Stop, Target, components, explore,
+    graph,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -232,6 +233,8 @@ impl<'m, 'p, M: MemoryModel> FairSystem<'m, 'p, M> {
             && always.is_some_and(|always| always.is_subset(&met))
     }
 }
+
+impl<M: MemoryModel> Encoding for FairSystem<'_, '_, M> {}
 
 impl<M: MemoryModel> Labelled for FairSystem<'_, '_, M> {
     type Scratch = (State<M::Pending>, Writer);

@@ -11,7 +11,7 @@ use fencepost_ir::{Pc, ThreadId, Violation};
 use fencepost_models::machine::system::{INIT_DETAIL, STATE_DETAIL, VIOLATION};
 use fencepost_models::replay::replay;
 use fencepost_models::{Machine, MemoryModel};
-use fencepost_search::{Coverage, Exploration, Sink, TransitionSystem};
+use fencepost_search::{Coverage, Encoding, Exploration, Sink, TransitionSystem};
 
 /// The class of steps that end a run in a failure of an unknown statement, or in `init`. The class
 /// of failures of the statement with label n is `FAILURE + 1 + n`.
@@ -150,6 +150,8 @@ impl<M: MemoryModel> Watched<'_, '_, M> {
         fails
     }
 }
+
+impl<M: MemoryModel> Encoding for Watched<'_, '_, M> {}
 
 impl<M: MemoryModel> TransitionSystem for Watched<'_, '_, M> {
     type Scratch = <Machine<'static, M> as TransitionSystem>::Scratch;

@@ -11,6 +11,7 @@ use crate::verdict::{self, ReplayResult, Unsupported};
 use fencepost_ir::Value;
 use fencepost_models::bits::Writer;
 use fencepost_models::machine::choice::Choices;
+use fencepost_models::machine::collapsed::Collapsed;
 use fencepost_models::machine::system::{FIRST_WITNESS, INIT_DETAIL, STATE_DETAIL, undecided_hang};
 use fencepost_models::replay::{ReplayedRun, Trace, replay};
 use fencepost_models::symmetry::Symmetric;
@@ -61,6 +62,11 @@ pub(crate) trait System: TransitionSystem {
 
     /// Returns the machine.
     fn machine(&self) -> &Machine<'_, Self::Model>;
+
+    /// Returns the packed form of a state.
+    fn packed(&self, state: &[u8]) -> Vec<u8> {
+        state.to_vec()
+    }
 }
 
 impl<M: MemoryModel> System for Machine<'_, M> {
@@ -72,6 +78,26 @@ impl<M: MemoryModel> System for Machine<'_, M> {
 
     fn machine(&self) -> &Machine<'_, M> {
         self
+    }
+}
+
+impl<M: MemoryModel> System for Collapsed<'_, '_, M> {
+    type Model = M;
+
+    fn trace(&self, found: &Exploration, target: Target) -> Option<Trace> {
+        let path: Vec<Vec<u8>> =
+            path_to(found, target).into_iter().map(|state| self.unfold(state)).collect();
+        let path: Vec<&[u8]> = path.iter().map(Vec::as_slice).collect();
+        steps_of(self.machine, &path, target.detail, |after, next| after == next)
+            .map(|path| path.trace)
+    }
+
+    fn machine(&self) -> &Machine<'_, M> {
+        self.machine
+    }
+
+    fn packed(&self, state: &[u8]) -> Vec<u8> {
+        self.unfold(state)
     }
 }
 
@@ -155,10 +181,19 @@ pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
     machine: &Machine<'_, M>,
     found: &Exploration<V>,
     target: Target,
+    leads_to: impl FnMut(&[u8], &[u8]) -> bool,
+) -> Option<Path> {
+    steps_of(machine, &path_to(found, target), target.detail, leads_to)
+}
+
+/// Reconstructs the steps between packed states, and the step with this detail of a target.
+fn steps_of<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    path: &[&[u8]],
+    detail: u32,
     mut leads_to: impl FnMut(&[u8], &[u8]) -> bool,
 ) -> Option<Path> {
     let is_cancelled = || machine.work_limits.is_cancelled();
-    let path = path_to(found, target);
     let mut writer = Writer::default();
     let mut trace = Trace { bound: machine.model.bound(), ..Trace::default() };
     let mut state = machine.blank();
@@ -199,14 +234,14 @@ pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
         states.extend(between.map(|state| machine.encode(state, &mut writer).to_vec()));
     }
     states.extend(path.last().map(|last| last.to_vec()));
-    if target.detail != INIT_DETAIL && target.detail != STATE_DETAIL {
+    if detail != INIT_DETAIL && detail != STATE_DETAIL {
         let last = path.last().expect("a step must start from a state");
         machine.unpack(last, &mut state);
         let mut attempts = machine.attempt_steps(&state);
         if is_cancelled() {
             return None;
         }
-        trace.steps.push(attempts.swap_remove(target.detail as usize).step);
+        trace.steps.push(attempts.swap_remove(detail as usize).step);
     }
     Some(Path { trace, states })
 }

@@ -19,7 +19,7 @@ use fencepost_models::bits::Writer;
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::state::State;
 use fencepost_models::{Action, Machine, MemoryModel, Step, StepFailure, StepResult};
-use fencepost_search::{Labelled, Sink, Steps, TransitionSystem};
+use fencepost_search::{Encoding, Labelled, Sink, Steps, TransitionSystem};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Labels the steps of a model with the constraints that prevent them.
@@ -174,6 +174,8 @@ impl<S: Sink> StepSink for SuccessorSink<'_, S> {
         self.sink.bounded();
     }
 }
+
+impl<M: MemoryModel, P: Prevention<M>> Encoding for LabelledMachine<'_, '_, M, P> {}
 
 impl<M: MemoryModel, P: Prevention<M>> TransitionSystem for LabelledMachine<'_, '_, M, P> {
     type Scratch = Scratch<M::Pending>;

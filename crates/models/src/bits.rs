@@ -77,6 +77,28 @@ impl Place {
         (place.shift + field.bits <= 64).then_some(place)
     }
 
+    /// Returns a byte string with a value at the place and zeros elsewhere: the number of its first
+    /// word of eight bytes that is not zero, this word, and the next one.
+    pub(crate) fn words(self, value: u64) -> (usize, u64, u64) {
+        let bit = 8 * (self.byte % 8) + self.shift;
+        let low = u128::from(value) << bit;
+        (self.byte as usize / 8, low as u64, (low >> 64) as u64)
+    }
+
+    /// Returns the number of packed values that the place can have, or the largest number.
+    pub(crate) fn values(self) -> u64 {
+        self.mask.saturating_add(1)
+    }
+
+    /// Writes a packed value at the place. At least eight bytes follow its first byte.
+    #[inline(always)]
+    pub(crate) fn write(self, bytes: &mut [u8], value: u64) {
+        let eight = bytes[self.byte as usize..].first_chunk_mut::<8>();
+        let eight = eight.expect("padding follows packed fields");
+        let word = u64::from_le_bytes(*eight) & !(self.mask << self.shift);
+        *eight = (word | value << self.shift).to_le_bytes();
+    }
+
     /// Returns the packed value at the place. [Padding](PADDING) follows the byte string.
     #[inline]
     pub fn read(self, bytes: &[u8]) -> u64 {
@@ -226,23 +248,42 @@ impl Writer {
         self.copy(&[0; PADDING]);
     }
 
-    /// Returns the byte string with padding behind it.
+    /// Reserves space for padding behind the byte string.
     #[inline]
-    pub fn padded(&mut self) -> &[u8] {
+    pub fn pad_behind(&mut self) {
         let len = self.len;
         self.pad();
         self.len = len;
-        &self.bytes[..len + PADDING]
+    }
+
+    /// Returns the byte string with padding behind it.
+    #[inline]
+    pub fn padded(&mut self) -> &[u8] {
+        self.pad_behind();
+        &self.bytes[..self.len + PADDING]
+    }
+
+    /// Starts a byte string that is a copy of `base`, which has [padding](PADDING).
+    #[inline(always)]
+    pub fn copy_padded(&mut self, base: &[u8]) {
+        if base.len() > self.bytes.len() {
+            self.grow(base.len());
+        }
+        let len = base.len() - PADDING;
+        copy_blocks(&mut self.bytes, base, len);
+        (self.len, self.word, self.used) = (len, 0, 0);
     }
 
     /// Changes the packed value at a place. Space for padding is reserved.
     #[inline]
     pub fn patch(&mut self, place: Place, value: u64) {
-        let eight = self.bytes[place.byte as usize..]
-            .first_chunk_mut::<8>()
-            .expect("eight bytes are allocated");
-        let word = u64::from_le_bytes(*eight) & !(place.mask << place.shift);
-        *eight = (word | value << place.shift).to_le_bytes();
+        place.write(&mut self.bytes, value);
+    }
+
+    /// Returns all allocated bytes.
+    #[inline]
+    pub(crate) fn allocated(&mut self) -> &mut [u8] {
+        &mut self.bytes
     }
 
     /// Returns the byte string. The last segment must be ended.

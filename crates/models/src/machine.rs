@@ -9,6 +9,7 @@
 //! - [`ordered`]: the covering order on states, under an abstract model.
 //! - `packed`: packed states.
 //! - [`choice`]: the choices inside one step.
+//! - [`collapsed`]: states with a number for each thread, from the `dictionary` of parts.
 //! - `direct`: execution directly on memory, without a memory model.
 //! - `early_loads`: the loads that may be performed first behind a guess.
 //! - `equal_values`: register values between which no later step distinguishes.
@@ -21,12 +22,16 @@
 //! - `race`: partial-order reduction with races.
 //! - `run`: execution of statements.
 //! - `section`: read-side sections and grace periods.
+//! - `short_states`: the innermost loop of a search.
 //! - `step_table`: the results of steps that recur; `tabulated`: expansion of states with the table.
+//! - `successor`: successors, packed or collapsed.
 //! - [`system`]: the transition system for searches, with partial-order reduction.
 
 mod at_once;
 pub mod choice;
+pub mod collapsed;
 mod completion;
+mod dictionary;
 mod direct;
 mod early_loads;
 mod equal_values;
@@ -41,7 +46,9 @@ pub mod quiet;
 mod race;
 mod run;
 mod section;
+mod short_states;
 mod step_table;
+mod successor;
 pub mod system;
 mod tabulated;
 

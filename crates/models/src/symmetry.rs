@@ -43,7 +43,7 @@ use crate::replay::Trace;
 use crate::state::State;
 use colours::{Colours, Orders};
 use fencepost_ir::symmetry::Symmetry;
-use fencepost_search::{Sink, TransitionSystem};
+use fencepost_search::{Encoding, Sink, TransitionSystem};
 use parts::Parts;
 use renaming::Tables;
 use std::cell::RefCell;
@@ -319,6 +319,8 @@ impl<'m, 'p, M: MemoryModel> Symmetric<'m, 'p, M> {
         Step { thread, action }
     }
 }
+
+impl<M: MemoryModel> Encoding for Symmetric<'_, '_, M> {}
 
 impl<M: MemoryModel> TransitionSystem for Symmetric<'_, '_, M> {
     type Scratch = Scratch<M::Pending>;

@@ -298,10 +298,14 @@ impl<T: Ordered> Visited<T> for Antichain {
     }
 
     #[inline]
-    fn hash(system: &T, state: &[u8], compare: &mut Self::Work) -> u64 {
+    fn hash(system: &T, state: &[u8], _: Option<u64>, compare: &mut Self::Work) -> u64 {
         compare.key.clear();
         system.key(state, &mut compare.work, &mut compare.key);
         hash(&compare.key)
+    }
+
+    fn recode(&mut self, recode: &impl Fn(&[u8], &mut Vec<u8>)) {
+        self.arena.recode(recode);
     }
 
     #[inline]

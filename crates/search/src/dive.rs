@@ -11,7 +11,7 @@
 
 use crate::explore::{Exploration, Options, Target};
 use crate::limits::{Coverage, Stop};
-use crate::system::{Sink, TransitionSystem};
+use crate::system::{Encoding, Sink, TransitionSystem};
 use crate::visited::{Arena, SHARDS, Shard, StateId, Visited, hash, shard_of};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -184,7 +184,7 @@ struct DiveSink<'a, T> {
     state: StateId,
 }
 
-impl<T> Sink for DiveSink<'_, T> {
+impl<T: Encoding> Sink for DiveSink<'_, T> {
     fn successor(&mut self, state: &[u8]) {
         self.results.transitions += 1;
         self.results.successors.push(state.to_vec());

@@ -1,5 +1,5 @@
-//! The ends of concatenated states: an offset of four bytes for each block of states, and a distance
-//! of two bytes for each state.
+//! The ends of concatenated states: nothing for each state while all have the same length. Otherwise an
+//! offset of four bytes for each block of states, and a distance of two bytes for each state.
 //!
 //! Long states do not fit. When the first block with such states is complete, all offsets become
 //! numbers of four bytes. Rejected: lengths of one byte, whose sums take longer to compute than the
@@ -14,6 +14,8 @@ const BLOCK: usize = 16;
 /// The ends of states.
 #[derive(Debug)]
 pub(crate) enum Ends {
+    /// The length of every state, and the number of states.
+    Equal(usize, usize),
     /// For each block, the end of the state before it. For each state, the distance from there.
     Short(Vec<u32>, Vec<u16>),
     /// For each state, its end.
@@ -22,15 +24,25 @@ pub(crate) enum Ends {
 
 impl Default for Ends {
     fn default() -> Self {
-        Ends::Short(Vec::new(), Vec::new())
+        Ends::Equal(0, 0)
     }
 }
 
 impl Ends {
     /// Returns where a state begins and ends.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn range(&self, index: usize) -> Range<usize> {
         match self {
+            Ends::Equal(len, _) => index * len..index * len + len,
+            Ends::Short(..) | Ends::Long(_) => self.stored_range(index),
+        }
+    }
+
+    /// Returns where a state begins and ends if lengths differ.
+    #[inline]
+    fn stored_range(&self, index: usize) -> Range<usize> {
+        match self {
+            Ends::Equal(..) => unreachable!("states of equal length have no stored ends"),
             Ends::Short(blocks, ends) => {
                 let block = blocks[index / BLOCK] as usize;
                 let is_first = index.is_multiple_of(BLOCK);
@@ -48,6 +60,14 @@ impl Ends {
     #[inline]
     pub(crate) fn push(&mut self, end: usize) {
         match self {
+            Ends::Equal(_, 0) => *self = Ends::Equal(end, 1),
+            Ends::Equal(len, count) if end == (*count + 1) * *len => *count += 1,
+            Ends::Equal(len, count) => {
+                let (len, count) = (*len, *count);
+                *self = Ends::Short(Vec::new(), Vec::new());
+                (1..=count).for_each(|number| self.push(number * len));
+                self.push(end);
+            }
             Ends::Short(blocks, ends) => {
                 if ends.len().is_multiple_of(BLOCK) {
                     let last = ends.last().zip(blocks.last());
@@ -70,6 +90,7 @@ impl Ends {
     #[cold]
     fn push_long(&mut self, end: usize) {
         let len = match self {
+            Ends::Equal(_, count) => *count,
             Ends::Short(_, ends) => ends.len(),
             Ends::Long(ends) => ends.len(),
         };
@@ -80,6 +101,7 @@ impl Ends {
     /// Returns the number of allocated bytes.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
+            Ends::Equal(..) => 0,
             Ends::Short(blocks, ends) => (blocks.capacity() * 4 + ends.capacity() * 2) as u64,
             Ends::Long(ends) => (ends.capacity() * 4) as u64,
         }
@@ -89,6 +111,21 @@ impl Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ends_of_equal_states_need_no_memory_until_a_length_differs() {
+        for other in [0, 3, 100_000] {
+            let mut ends = Ends::default();
+            (1..=100).for_each(|number| ends.push(number * 7));
+            assert_eq!(ends.bytes(), 0);
+            assert_eq!(ends.range(99), 693..700);
+            ends.push(700 + other);
+            ends.push(700 + other + 7);
+            assert_eq!((ends.range(0), ends.range(99)), (0..7, 693..700));
+            assert_eq!(ends.range(100), 700..700 + other);
+            assert_eq!(ends.range(101), 700 + other..707 + other);
+        }
+    }
 
     #[test]
     fn ends_of_short_and_long_states_are_kept() {

@@ -16,13 +16,15 @@
 //! [`explore()`] keeps every state. [`resume`] continues a search that ended at its limit on states. If
 //! its system has omitted steps because of its own bound, it expands the states concerned again, with a
 //! larger bound.
+//! If the [encoding](crate::Encoding) of states has become too small for a successor, a round is
+//! repeated with a larger one.
 //! [`explore_ordered`] uses an [`Antichain`]: it does not expand a
 //! state that is replaced before the round of the state begins.
 
 use crate::antichain::Antichain;
 use crate::level::{Level, is_large};
 use crate::limits::{Cancel, Coverage, Limits, Progress, Stop};
-use crate::system::{Ordered, Sink, TransitionSystem};
+use crate::system::{BLOCK, Ordered, Sink, TransitionSystem};
 use crate::visited::{Arena, SHARDS, Shard, StateId, Visited, shard_of};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -165,6 +167,16 @@ impl Exploration<Antichain> {
 /// bytes of the state follow.
 const HEADER: usize = 16;
 
+/// Returns the header of a record.
+#[inline(always)]
+fn header(hash: u64, parent: StateId, len: usize) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[..8].copy_from_slice(&hash.to_le_bytes());
+    header[8..12].copy_from_slice(&parent.0.to_le_bytes());
+    header[12..].copy_from_slice(&(len as u32).to_le_bytes());
+    header
+}
+
 /// The results of expanding one chunk.
 #[derive(Default)]
 struct Chunk {
@@ -198,27 +210,63 @@ struct ChunkSink<'a, T, V: Visited<T>> {
     work: RefCell<&'a mut V::Work>,
 }
 
+impl<T, V: Visited<T>> ChunkSink<'_, T, V> {
+    #[inline(always)]
+    fn add(&mut self, state: &[u8], known: Option<u64>) {
+        let hash = V::hash(self.system, state, known, self.work.get_mut());
+        let outbox = &mut self.chunk.outboxes[shard_of(hash)];
+        outbox.extend_from_slice(&header(hash, self.state, state.len()));
+        outbox.extend_from_slice(state);
+        self.chunk.transitions += 1;
+    }
+
+    #[inline(always)]
+    fn has_greater_depth(&self, state: &[u8], known: Option<u64>) -> bool {
+        let work = &mut **self.work.borrow_mut();
+        let hash = V::hash(self.system, state, known, work);
+        let shard = shard_of(hash);
+        let end = self.ends[shard];
+        self.shards[shard].covering_member(self.system, hash, state, end, work).is_none()
+    }
+}
+
 impl<T, V: Visited<T>> Sink for ChunkSink<'_, T, V> {
     #[inline]
     fn successor(&mut self, state: &[u8]) {
-        let hash = V::hash(self.system, state, self.work.get_mut());
+        self.add(state, None);
+    }
+
+    #[inline]
+    fn hashed_successor(&mut self, state: &[u8], hash: u64) {
+        self.add(state, Some(hash));
+    }
+
+    #[inline(always)]
+    fn short_successor(&mut self, block: &[u8; BLOCK], len: usize, hash: u64) {
+        let hash = V::hash(self.system, &block[..len], Some(hash), self.work.get_mut());
         let outbox = &mut self.chunk.outboxes[shard_of(hash)];
-        let mut header = [0; HEADER];
-        header[..8].copy_from_slice(&hash.to_le_bytes());
-        header[8..12].copy_from_slice(&self.state.0.to_le_bytes());
-        header[12..].copy_from_slice(&(state.len() as u32).to_le_bytes());
-        outbox.extend_from_slice(&header);
-        outbox.extend_from_slice(state);
+        let mut record = [0; HEADER + BLOCK];
+        record[..HEADER].copy_from_slice(&header(hash, self.state, len));
+        record[HEADER..].copy_from_slice(block);
+        let end = outbox.len() + HEADER + len;
+        outbox.extend_from_slice(&record);
+        outbox.truncate(end);
+        self.chunk.transitions += 1;
+    }
+
+    #[inline]
+    fn same_state(&mut self, _: &[u8]) {
         self.chunk.transitions += 1;
     }
 
     #[inline]
     fn is_farther(&self, state: &[u8]) -> bool {
-        let work = &mut **self.work.borrow_mut();
-        let hash = V::hash(self.system, state, work);
-        let shard = shard_of(hash);
-        let end = self.ends[shard];
-        self.shards[shard].covering_member(self.system, hash, state, end, work).is_none()
+        self.has_greater_depth(state, None)
+    }
+
+    #[inline]
+    fn is_hashed_farther(&self, state: &[u8], hash: u64) -> bool {
+        self.has_greater_depth(state, Some(hash))
     }
 
     fn target(&mut self, class: u32, detail: u32) {
@@ -382,19 +430,23 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
             .map(|c| c.outboxes.iter().map(Vec::capacity).sum::<usize>())
             .sum();
         let cut = self.cut.capacity() * size_of::<StateId>();
-        stored + (in_flight + cut) as u64
+        stored + self.system.bytes() + (in_flight + cut) as u64
     }
 
     /// Inserts the initial states. Returns false if one of them is a target to stop at.
     fn start(&mut self) -> bool {
         self.chunks.push(Mutex::default());
-        {
+        loop {
             let chunk = self.chunks[0].get_mut().unwrap_or_else(|e| e.into_inner());
+            chunk.clear();
             let (system, shards, state) = (self.system, &self.shards, StateId::NONE);
             let work = RefCell::new(&mut self.work);
             let ends = &[0; SHARDS];
             let mut sink = ChunkSink { system, shards, ends, chunk, state, work };
             self.system.initial(&mut self.scratch, &mut sink);
+            if !self.recode() {
+                break;
+            }
         }
         self.merge(1);
         self.insert(1, false);
@@ -433,9 +485,14 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
                 if let Some(reason) = self.options.cancel.reason() {
                     return (Coverage::Cut(reason), depth);
                 }
-                if !self.expand(round, &ends) {
-                    let reason = self.options.cancel.reason().unwrap_or(Stop::Interrupted);
-                    return (Coverage::Cut(reason), depth);
+                loop {
+                    if !self.expand(round, &ends) {
+                        let reason = self.options.cancel.reason().unwrap_or(Stop::Interrupted);
+                        return (Coverage::Cut(reason), depth);
+                    }
+                    if !self.recode() {
+                        break;
+                    }
                 }
                 self.merge(round.len());
                 self.insert(round.len(), is_large(round));
@@ -450,6 +507,7 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
                     return (Coverage::Cut(Stop::States), depth);
                 }
                 if self.bytes() >= self.options.limits.bytes
+                    || self.system.is_full()
                     || self.shards.iter().any(|shard| shard.as_ref().is_full())
                 {
                     self.options.cancel.record_out_of_memory();
@@ -511,6 +569,16 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
                 Err(panic) => std::panic::resume_unwind(panic),
             })
         })
+    }
+
+    /// Encodes the stored states again if the encoding has become too small. Returns whether it had.
+    fn recode(&mut self) -> bool {
+        let needs_recoding = self.system.needs_recoding();
+        if needs_recoding {
+            let recode = self.system.begin_recoding();
+            self.shards.iter_mut().for_each(|shard| shard.recode(&recode));
+        }
+        needs_recoding
     }
 
     /// Between the phases: collects targets, facts and counters in the order of the chunks.

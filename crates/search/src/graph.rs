@@ -14,7 +14,7 @@
 use crate::antichain::Antichain;
 use crate::explore::Exploration;
 use crate::limits::Cancel;
-use crate::system::Ordered;
+use crate::system::{Encoding, Ordered};
 use crate::visited::{SHARDS, Visited, shard_of};
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -27,7 +27,7 @@ use std::thread;
 const CHUNK_STATES: usize = 1024;
 
 /// A transition system with labelled steps.
-pub trait Labelled: Sync {
+pub trait Labelled: Encoding + Sync {
     /// Working memory of one thread.
     type Scratch;
 
@@ -123,7 +123,7 @@ impl<'a, V> Numbering<'a, V> {
     where
         V: Visited<T>,
     {
-        let hash = V::hash(system, state, work);
+        let hash = V::hash(system, state, None, work);
         let shard = shard_of(hash);
         let index = self.shards[shard].covering_member(system, hash, state, usize::MAX, work)?;
         let rank = match &self.members[shard] {
@@ -343,7 +343,7 @@ fn build<L: Labelled, V: Visited<L>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Coverage, Limits, Options, Progress, Sink, TransitionSystem, explore};
+    use crate::{Coverage, Encoding, Limits, Options, Progress, Sink, TransitionSystem, explore};
     use std::collections::BTreeSet;
 
     /// A cycle of numbers with short cuts. Multiples of 1000 also have a step to the goal.
@@ -358,6 +358,8 @@ mod tests {
     fn read(state: &[u8]) -> u32 {
         u32::from_le_bytes(state.try_into().expect("four bytes"))
     }
+
+    impl Encoding for Cycle {}
 
     impl TransitionSystem for Cycle {
         type Scratch = ();

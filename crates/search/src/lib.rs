@@ -15,6 +15,7 @@
 //! - [`graph`](mod@graph): the explored states as a graph with labelled steps, for analyses of all
 //!   paths.
 //! - [`components`](mod@components): strongly connected components of a graph.
+//! - `interner`: numbers for byte strings, for systems that store parts of states once.
 //! - [`limits`]: limits, stop reasons, cancellation, progress.
 
 pub mod antichain;
@@ -23,6 +24,7 @@ pub mod dive;
 mod ends;
 pub mod explore;
 pub mod graph;
+mod interner;
 mod level;
 mod limits;
 pub mod system;
@@ -34,9 +36,10 @@ pub use components::components;
 pub use dive::dive;
 pub use explore::{Exploration, Options, Target, explore, explore_ordered, resume};
 pub use graph::{Graph, Labelled, Steps, graph, graph_ordered};
+pub use interner::Interner;
 pub use limits::{Cancel, Coverage, Limits, Progress, Stop, WorkLimits};
-pub use system::{Ordered, Relation, Sink, TransitionSystem};
-pub use visited::{Arena, Shard, StateId};
+pub use system::{BLOCK, Encoding, Ordered, Relation, Sink, TransitionSystem};
+pub use visited::{Arena, Shard, StateId, hash};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,42 @@
 //! Transition systems, ordered transition systems, and the sink for their results.
 
+use crate::visited::hash;
+
+/// The encoding of states. The default methods are those of an encoding that never changes.
+pub trait Encoding {
+    /// Returns a function that computes the hash of a state. The order of results depends on it, so
+    /// it must be the same in every run.
+    fn hasher(&self) -> impl Fn(&[u8]) -> u64 {
+        hash
+    }
+
+    /// Returns whether the encoding of states has become too small: a successor since the last call
+    /// of [`begin_recoding`](Self::begin_recoding) has no encoding. The search then drops what it has expanded
+    /// in this round, encodes its states again, and repeats the round.
+    fn needs_recoding(&self) -> bool {
+        false
+    }
+
+    /// Enlarges the encoding. Returns a function that appends the new encoding of a state to its
+    /// second argument, from the old one. The hash and the order of states stay the same.
+    fn begin_recoding(&self) -> impl Fn(&[u8], &mut Vec<u8>) {
+        |state: &[u8], out: &mut Vec<u8>| out.extend_from_slice(state)
+    }
+
+    /// Returns whether the system cannot hold more parts of states.
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// Returns the memory that the system holds for all stored states. It depends only on the states
+    /// that have been expanded.
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
 /// A transition system over encoded states. Two states are equal if their bytes are equal.
-pub trait TransitionSystem: Sync {
+pub trait TransitionSystem: Encoding + Sync {
     /// Working memory of one search thread, reused for every state. It may remember what the thread
     /// has computed, as long as the results do not depend on it.
     type Scratch: Send;
@@ -58,16 +93,41 @@ pub trait Ordered: TransitionSystem {
     ) -> Relation;
 }
 
+/// The length of the block of a [short successor](Sink::short_successor). Blocks of constant length are
+/// copied without a call.
+pub const BLOCK: usize = 32;
+
 /// The receiver of the results of expanding one state.
 pub trait Sink {
     /// Receives a successor of the state.
     fn successor(&mut self, state: &[u8]);
+
+    /// Receives a successor whose [hash](Encoding::hasher) is known.
+    fn hashed_successor(&mut self, state: &[u8], _hash: u64) {
+        self.successor(state);
+    }
+
+    /// Receives a successor of at most [`BLOCK`] bytes whose hash is known. Zeros or other bytes follow
+    /// it in the block.
+    fn short_successor(&mut self, block: &[u8; BLOCK], len: usize, hash: u64) {
+        self.hashed_successor(&block[..len], hash);
+    }
+
+    /// Receives the information that the state itself is a successor.
+    fn same_state(&mut self, state: &[u8]) {
+        self.successor(state);
+    }
 
     /// Returns whether a state has a greater depth than the state being expanded: no state at the
     /// current depth or a smaller one equals it or, in an [`Ordered`] system, covers it. Depth
     /// increases along steps to such states. A partial-order reduction that uses only these steps
     /// therefore satisfies the cycle condition: it postpones no step along a whole cycle.
     fn is_farther(&self, state: &[u8]) -> bool;
+
+    /// Returns the same for a state whose hash is known.
+    fn is_hashed_farther(&self, state: &[u8], _hash: u64) -> bool {
+        self.is_farther(state)
+    }
 
     /// Reports that the state, or a step from it, is a target. `class` is the kind of target;
     /// `detail` is returned with the target.

@@ -26,6 +26,8 @@ impl Formula {
     }
 }
 
+impl Encoding for Formula {}
+
 impl TransitionSystem for Formula {
     type Scratch = ();
 

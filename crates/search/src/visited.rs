@@ -1,8 +1,9 @@
 //! The visited set: one shard of it.
 //!
 //! The bytes of all states are concatenated in an [`Arena`]. A [hash table](crate::table) finds
-//! states by their hashes. Each state also has an offset of [two bytes](crate::ends) and a parent of
-//! four bytes. A state of `n` bytes needs `n + 6` bytes and 5 to 7 bytes of table.
+//! states by their hashes. Each state also has a parent of four bytes and, unless all states have the
+//! same length, an offset of [two bytes](crate::ends). A state of `n` bytes needs `n + 4` or `n + 6`
+//! bytes and 5 to 7 bytes of table.
 //!
 //! The set is split by hash into [`SHARDS`] shards. The number of shards is constant, so the order
 //! of states within each shard, and with it every result, does not depend on the number of threads.
@@ -13,12 +14,16 @@
 //! states that no other state covers. The trait `Visited` is their common interface.
 
 use crate::ends::Ends;
+use crate::system::Encoding;
 use crate::table::Table;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
 /// The number of shards of the visited set.
 pub const SHARDS: usize = 16;
+
+/// The number of concatenated bytes above which a search stops. Ends of states have four bytes.
+pub(crate) const MAX_BYTES: usize = 0xf000_0000;
 
 /// The id of a stored state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -42,7 +47,7 @@ impl StateId {
 
 /// Returns the hash of an encoded state or of a key.
 #[inline]
-pub(crate) fn hash(bytes: &[u8]) -> u64 {
+pub fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(bytes);
     hasher.finish()
@@ -52,6 +57,23 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
 #[inline]
 pub(crate) fn shard_of(hash: u64) -> usize {
     (hash >> 60) as usize % SHARDS
+}
+
+/// Compares two states. The first and the last eight bytes of a state with 8 to 16 bytes are all of
+/// it, and so on. A call of `memcmp` costs more.
+#[inline(always)]
+fn is_equal(a: &[u8], b: &[u8]) -> bool {
+    /// Compares the first and the last `N` bytes.
+    #[inline(always)]
+    fn ends_are_equal<const N: usize>(a: &[u8], b: &[u8]) -> bool {
+        a.first_chunk::<N>() == b.first_chunk::<N>() && a.last_chunk::<N>() == b.last_chunk::<N>()
+    }
+    a.len() == b.len()
+        && match a.len() {
+            8..=16 => ends_are_equal::<8>(a, b),
+            4..=7 => ends_are_equal::<4>(a, b),
+            _ => a == b,
+        }
 }
 
 /// One shard of the visited set of a system `T`. A *member* is a stored state that has not been
@@ -64,8 +86,12 @@ pub(crate) trait Visited<T>: AsRef<Arena> + Send + Sync {
 
     fn work(system: &T) -> Self::Work;
 
-    /// Returns the hash that determines the shard and the table slot of a state.
-    fn hash(system: &T, state: &[u8], work: &mut Self::Work) -> u64;
+    /// Returns the hash that determines the shard and the table slot of a state. `known` is the hash
+    /// that the system has computed, if it has.
+    fn hash(system: &T, state: &[u8], known: Option<u64>, work: &mut Self::Work) -> u64;
+
+    /// Encodes the stored states again.
+    fn recode(&mut self, recode: &impl Fn(&[u8], &mut Vec<u8>));
 
     /// Loads the table slot of a hash into the cache. Insertion is bound by memory latency;
     /// prefetching the slots of the next few states overlaps the cache misses.
@@ -124,10 +150,10 @@ impl Arena {
 
     /// Returns whether offsets or ids cannot address another state.
     pub(crate) fn is_full(&self) -> bool {
-        self.len() >= (u32::MAX as usize / SHARDS) - 2 || self.bytes.len() > 0xf000_0000
+        self.len() >= (u32::MAX as usize / SHARDS) - 2 || self.bytes.len() > MAX_BYTES
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn state(&self, index: usize) -> &[u8] {
         &self.bytes[self.ends.range(index)]
     }
@@ -144,6 +170,19 @@ impl Arena {
         grow(&mut self.parents, 1);
         self.parents.push(parent);
     }
+
+    /// Encodes the states again.
+    pub(crate) fn recode(&mut self, recode: &impl Fn(&[u8], &mut Vec<u8>)) {
+        let (mut bytes, mut ends, mut state) = (Vec::new(), Ends::default(), Vec::new());
+        for index in 0..self.len() {
+            state.clear();
+            recode(self.state(index), &mut state);
+            grow(&mut bytes, state.len());
+            bytes.extend_from_slice(&state);
+            ends.push(bytes.len());
+        }
+        (self.bytes, self.ends) = (bytes, ends);
+    }
 }
 
 /// One shard of a visited set that keeps every state.
@@ -159,7 +198,7 @@ impl AsRef<Arena> for Shard {
     }
 }
 
-impl<T> Visited<T> for Shard {
+impl<T: Encoding> Visited<T> for Shard {
     type Work = ();
 
     fn new() -> Self {
@@ -169,8 +208,12 @@ impl<T> Visited<T> for Shard {
     fn work(_: &T) {}
 
     #[inline]
-    fn hash(_: &T, state: &[u8], (): &mut ()) -> u64 {
-        hash(state)
+    fn hash(system: &T, state: &[u8], known: Option<u64>, (): &mut ()) -> u64 {
+        known.unwrap_or_else(|| system.hasher()(state))
+    }
+
+    fn recode(&mut self, recode: &impl Fn(&[u8], &mut Vec<u8>)) {
+        self.arena.recode(recode);
     }
 
     #[inline]
@@ -179,15 +222,17 @@ impl<T> Visited<T> for Shard {
     }
 
     #[inline]
-    fn insert(&mut self, _: &T, hash: u64, state: &[u8], parent: StateId, (): &mut ()) {
+    fn insert(&mut self, system: &T, hash: u64, state: &[u8], parent: StateId, (): &mut ()) {
         let arena = &self.arena;
-        let Err(slot) = self.table.find(hash, |index| arena.state(index) == state) else {
+        let Err(slot) = self.table.find(hash, |index| is_equal(arena.state(index), state)) else {
             return;
         };
         self.table.set(slot, hash, self.arena.len());
         self.arena.push(state, parent);
-        if self.table.exceeds_load_factor(self.arena.len()) {
-            self.rehash();
+        let (arena, table) = (&self.arena, &mut self.table);
+        if table.exceeds_load_factor(arena.len()) {
+            let hasher = system.hasher();
+            table.grow((0..arena.len()).map(|index| (hasher(arena.state(index)), index)));
         }
     }
 
@@ -200,7 +245,8 @@ impl<T> Visited<T> for Shard {
         end: usize,
         (): &mut (),
     ) -> Option<usize> {
-        let slot = self.table.find(hash, |index| self.arena.state(index) == state).ok()?;
+        let is_equal = |index| is_equal(self.arena.state(index), state);
+        let slot = self.table.find(hash, is_equal).ok()?;
         Some(self.table.index(slot)).filter(|index| *index < end)
     }
 
@@ -222,13 +268,6 @@ impl<T> Visited<T> for Shard {
     }
 }
 
-impl Shard {
-    fn rehash(&mut self) {
-        let arena = &self.arena;
-        self.table.grow((0..arena.len()).map(|index| (hash(arena.state(index)), index)));
-    }
-}
-
 /// Reserves space in steps of a quarter, for long vectors of an eighth. Doubling would leave up to half
 /// of the memory unused.
 #[inline]
@@ -242,6 +281,8 @@ pub(crate) fn grow<T>(vec: &mut Vec<T>, more: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Encoding for () {}
 
     fn new() -> Shard {
         Visited::<()>::new()

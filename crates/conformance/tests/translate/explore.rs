@@ -14,7 +14,7 @@ use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::state::State;
 use fencepost_models::{Machine, MemoryModel, ModelSpec, Reductions, StepFailure, Visitor};
 use fencepost_search::{
-    Cancel, Coverage, Limits, Options, Progress, Sink, TransitionSystem, explore,
+    Cancel, Coverage, Encoding, Limits, Options, Progress, Sink, TransitionSystem, explore,
 };
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -150,6 +150,8 @@ impl<M: MemoryModel> ObservedMachine<'_, M> {
         }
     }
 }
+
+impl<M: MemoryModel> Encoding for ObservedMachine<'_, M> {}
 
 impl<M: MemoryModel> TransitionSystem for ObservedMachine<'_, M> {
     type Scratch = (<Machine<'static, M> as TransitionSystem>::Scratch, State<M::Pending>);

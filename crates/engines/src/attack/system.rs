@@ -19,7 +19,7 @@ use fencepost_models::machine::hang::{HangCheck, WaitCache};
 use fencepost_models::machine::system::INIT_DETAIL;
 use fencepost_models::{Action, Step, StepResult};
 use fencepost_monitor::Access;
-use fencepost_search::{Sink, TransitionSystem};
+use fencepost_search::{Encoding, Sink, TransitionSystem};
 
 /// The target class of violations and attacks.
 pub(super) const TARGET: u32 = 0;
@@ -102,6 +102,8 @@ pub(super) struct Attacks<'m, 'p> {
     addresses: Addresses,
     useful_delays: Vec<UsefulDelay>,
 }
+
+impl Encoding for Attacks<'_, '_> {}
 
 impl TransitionSystem for Attacks<'_, '_> {
     type Scratch = Scratch;

@@ -12,7 +12,7 @@ use fencepost_models::machine::hang::{HangCheck, WaitCache};
 use fencepost_models::machine::system::{INIT_DETAIL, STATE_DETAIL, VIOLATION, undecided_hang};
 use fencepost_models::state::State;
 use fencepost_models::{Machine, StepResult};
-use fencepost_search::{Sink, TransitionSystem};
+use fencepost_search::{Encoding, Sink, TransitionSystem};
 
 /// A state of a model with queues.
 pub(super) type QueueState<D> = State<<D as Discipline>::Queues>;
@@ -175,6 +175,8 @@ impl<'p, D: PlainQueues> CounterSystem<'p, D> {
         }
     }
 }
+
+impl<D: PlainQueues> Encoding for CounterSystem<'_, D> {}
 
 impl<D: PlainQueues> TransitionSystem for CounterSystem<'_, D> {
     type Scratch = Scratch<D>;

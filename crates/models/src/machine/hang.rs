@@ -270,10 +270,16 @@ impl<M: MemoryModel> Machine<'_, M> {
             None => self.threads_to_check(&scratch.base),
         };
         combine(threads, |t| {
-            let Scratch { segments, wait_cache: cache, .. } = &mut *scratch;
+            let Scratch { segments, wait_cache: cache, form, table, parts, .. } = &mut *scratch;
+            let memory = (self.shape.memory_bits as usize).div_ceil(8);
+            let part = match (form, table) {
+                (Some(_), Some(table)) => table.bytes_of(parts.id(t)),
+                (None, _) | (Some(_), None) => segments.thread(t),
+            };
             cache.key.clear();
             cache.key.push(t.index() as u8);
-            segments.append_memory_and_thread(t, &mut cache.key);
+            cache.key.extend_from_slice(&segments.bytes[..memory]);
+            cache.key.extend_from_slice(part);
             if let Some(known) = cache.get() {
                 return known;
             }

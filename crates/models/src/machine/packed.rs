@@ -34,10 +34,9 @@ impl Segments {
         self.bytes.len() - PADDING
     }
 
-    /// Appends the segments of memory and of a thread.
-    pub(super) fn append_memory_and_thread(&self, t: ThreadId, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.bytes[..self.ends[0]]);
-        out.extend_from_slice(&self.bytes[self.ends[t.index()]..self.ends[t.index() + 1]]);
+    /// Returns the segment of a thread.
+    pub(super) fn thread(&self, t: ThreadId) -> &[u8] {
+        &self.bytes[self.ends[t.index()]..self.ends[t.index() + 1]]
     }
 }
 
@@ -81,16 +80,16 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     /// Packs a state that differs from `base` only in thread `t` and, unless `same_memory`, in
-    /// memory.
+    /// memory. The segment of the thread may be known.
     #[inline]
-    pub(super) fn encode_after<'w>(
+    pub(super) fn encode_after(
         &self,
         state: &State<M::Pending>,
         base: &Segments,
         same_memory: bool,
-        t: ThreadId,
-        writer: &'w mut Writer,
-    ) -> &'w [u8] {
+        (t, thread): (ThreadId, Option<&[u8]>),
+        writer: &mut Writer,
+    ) {
         writer.clear();
         let (from, to) = (base.ends[t.index()], base.ends[t.index() + 1]);
         if same_memory {
@@ -99,9 +98,11 @@ impl<M: MemoryModel> Machine<'_, M> {
             self.encode_memory(&state.memory, writer);
             writer.copy(&base.bytes[base.ends[0]..from]);
         }
-        self.encode_thread(state, t, writer);
+        match thread {
+            Some(thread) => writer.copy(thread),
+            None => self.encode_thread(state, t, writer),
+        }
         writer.copy(&base.bytes[to..base.len()]);
-        writer.bytes()
     }
 
     #[inline]
@@ -193,17 +194,26 @@ impl<M: MemoryModel> Machine<'_, M> {
             }
         };
         let mut reader = Reader::new(bytes);
-        for (field, value) in self.shape.location_fields.iter().zip(&mut state.memory.values) {
-            *value = reader.get(*field);
-        }
-        for allocated in &mut state.memory.allocated {
-            *allocated = reader.get(Field::for_count(2)) != 0;
-        }
+        self.read_memory(&mut reader, &mut state.memory);
         end(reader.align());
         for t in self.shape.program().thread_ids() {
             self.unpack_thread(&mut reader, t, state);
             end(reader.align());
         }
+    }
+
+    fn read_memory(&self, reader: &mut Reader<'_>, memory: &mut Memory) {
+        for (field, value) in self.shape.location_fields.iter().zip(&mut memory.values) {
+            *value = reader.get(*field);
+        }
+        for allocated in &mut memory.allocated {
+            *allocated = reader.get(Field::for_count(2)) != 0;
+        }
+    }
+
+    /// Unpacks memory.
+    pub(super) fn unpack_memory(&self, bytes: &[u8], memory: &mut Memory) {
+        self.read_memory(&mut Reader::new(bytes), memory);
     }
 
     /// Unpacks one thread.

@@ -20,7 +20,6 @@
 
 use super::choice::Choices;
 use super::step_table::{Commutes, PartId, StepTable};
-use super::system::Scratch;
 use super::{Action, Attempt, Machine, Step, StepResult};
 use crate::bits::Writer;
 use crate::model::{MemoryModel, Scope};
@@ -98,7 +97,7 @@ impl<M: MemoryModel> Machine<'_, M> {
 
     /// Executes quiet accesses of a thread, then replaces equal values. Returns whether the state has
     /// changed.
-    fn settle(&self, state: &mut State<M::Pending>, t: ThreadId) -> bool {
+    pub(super) fn settle(&self, state: &mut State<M::Pending>, t: ThreadId) -> bool {
         let quiet = (0..MAX_QUIET).take_while(|_| self.take_quiet_step(state, t)).count();
         self.unify_values(state, t) || quiet > 0
     }
@@ -165,32 +164,5 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
         table.set_settled(part, settled);
         settled
-    }
-
-    /// Executes the quiet accesses of a thread behind a step of it, and replaces equal values. `work` is the state after the step,
-    /// `writer` has its packed form.
-    pub(super) fn pass_quiet_accesses(&self, t: ThreadId, scratch: &mut Scratch<M::Pending>) {
-        if !self.merges_quiet_accesses() {
-            return;
-        }
-        let Scratch { segments, work, writer, table, parts, internal, .. } = scratch;
-        let Some(table) = table else {
-            if self.settle(work, t) {
-                self.encode(work, writer);
-            }
-            return;
-        };
-        let (from, to) = parts.range(t);
-        let to = writer.bytes().len() - (segments.len() - to);
-        let packed = writer.padded();
-        let part = match table.find(t, packed, from, to - from) {
-            Some(part) => part,
-            None => self.add_part(work, t, &packed[from..to], table, internal),
-        };
-        let settled = self.settled_part(work, t, part, (table, internal));
-        if settled != part {
-            let base = writer.padded().to_vec();
-            table.write_part(settled, &base, (from, to), writer);
-        }
     }
 }

@@ -114,9 +114,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 }
             }
         }
-        for successor in &scratch.saved_successors[..saved] {
-            sink.successor(successor);
-        }
+        self.emit_saved(saved, scratch, sink);
         true
     }
 }

@@ -14,11 +14,15 @@
 //! implementation of the operations; numbers instead of bytes in stored states, which would depend on
 //! the order in which search threads meet the parts.
 
+use super::dictionary::{hash_of_sum, part_summand, value_summand};
 use crate::bits::{PADDING, Place, Writer};
 use fencepost_ir::{Loc, ThreadId};
 
 /// The number of parts, and of entries, above which the table is emptied.
 const MAX_ENTRIES: usize = 1 << 18;
+
+/// The maximal number of values of a location that are indices of a table.
+const MAX_INDEXED_VALUES: u64 = 64;
 
 /// The end of a chain of entries.
 const NONE: u32 = u32::MAX;
@@ -40,6 +44,18 @@ pub(super) enum Taken {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PartId(u32);
 
+impl PartId {
+    #[inline]
+    pub(super) fn from_number(number: u32) -> PartId {
+        PartId(number)
+    }
+
+    #[inline]
+    pub(super) fn number(self) -> u32 {
+        self.0
+    }
+}
+
 /// The part of one thread in a state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
@@ -51,6 +67,10 @@ pub(super) struct Part {
     pub(super) steps: u32,
     /// The part behind the [quiet accesses](super::quiet) of the thread, if it is known.
     pub(super) settled: Option<PartId>,
+    /// The number of the part in the dictionary of [collapsed states](super::collapsed), if it is known.
+    pub(super) number: Option<u32>,
+    /// What the part adds to the sum of a collapsed state.
+    pub(super) summand: u64,
     packed: PackedPart,
 }
 
@@ -91,6 +111,8 @@ pub(super) struct Facts {
     pub(super) accesses: u64,
     /// Whether the thread is inside a critical section.
     pub(super) is_critical: bool,
+    /// Whether some step of the thread may commute.
+    pub(super) may_commute: bool,
     /// Whether the thread may wait forever from here.
     pub(super) may_wait: bool,
     /// Whether the thread has halted.
@@ -130,12 +152,17 @@ pub(super) struct PartStep {
     pub(super) commutes: Commutes,
     /// The place of the location that the step accesses. `None` if the results are not tabulated.
     pub(super) location: Option<Place>,
+    /// The first entry of a chain.
     first_entry: u32,
+    /// The position in [`StepTable::by_value`] and the number of values there. 0 if there are too many
+    /// values.
+    first_value: u32,
+    values: u32,
 }
 
 impl PartStep {
     pub(super) fn new(internal: Option<u32>, commutes: Commutes, location: Option<Place>) -> Self {
-        PartStep { internal, commutes, location, first_entry: NONE }
+        PartStep { internal, commutes, location, first_entry: NONE, first_value: 0, values: 0 }
     }
 }
 
@@ -148,10 +175,16 @@ pub(super) struct Entry {
     new: u64,
     /// The place of the location.
     place: Place,
-    /// The packed form of the part after the step.
-    packed: PackedPart,
+    /// The part after the step.
+    pub(super) after: PartId,
+    /// The number of the part after the step in the dictionary of collapsed states.
+    pub(super) number: u32,
+    /// What the step adds to the sum of a collapsed state.
+    added: u64,
     /// The next entry of the step, for another value.
     next: u32,
+    /// Whether the step changes nothing.
+    pub(super) is_loop: bool,
     /// The result.
     pub(super) taken: Taken,
     /// Whether the next entry in the table is the result with the next combination of choices.
@@ -171,8 +204,11 @@ impl Entry {
             old,
             new: old,
             place: Place::NOTHING,
-            packed: PackedPart::default(),
+            after: PartId::default(),
+            number: 0,
+            added: 0,
             next: NONE,
+            is_loop: false,
             taken,
             has_more: false,
             is_critical: false,
@@ -181,22 +217,43 @@ impl Entry {
         }
     }
 
-    /// Returns the entry of a step that changes a place from `old` to `new` and leads to a part.
+    /// Returns the entry of a step that changes a place from `old` to `new`, and a part.
     pub(super) fn new(
         place: Place,
         (old, new): (u64, u64),
-        after: &Part,
+        (before, after): (&Part, &Part),
+        after_id: PartId,
         is_visible: bool,
     ) -> Self {
+        let added = value_summand(place, new).wrapping_sub(value_summand(place, old));
         Entry {
             new,
             place,
-            packed: after.packed,
+            after: after_id,
+            number: after.number.unwrap_or(0),
+            added: added.wrapping_add(after.summand).wrapping_sub(before.summand),
+            is_loop: before.packed == after.packed && old == new,
             is_critical: after.facts.is_critical,
             is_visible,
             leaves_wait: !after.facts.may_wait || old != new,
             ..Entry::without_successor(Taken::Yes, old)
         }
+    }
+}
+
+impl Entry {
+    /// Writes the value of the location after the step, if the step changes it.
+    #[inline(always)]
+    pub(super) fn write_value(&self, state: &mut [u8]) {
+        if self.old != self.new {
+            self.place.write(state, self.new);
+        }
+    }
+
+    /// Returns the hash of the collapsed state after the step, from the sum of the state before it.
+    #[inline(always)]
+    pub(super) fn hash(&self, sum: u64) -> u64 {
+        hash_of_sum(sum.wrapping_add(self.added))
     }
 }
 
@@ -206,6 +263,8 @@ pub(super) struct StepTable {
     parts: Vec<Part>,
     steps: Vec<PartStep>,
     entries: Vec<Entry>,
+    /// For steps whose location has few values, and each value: the first entry.
+    by_value: Vec<u32>,
     /// The bytes of all parts, with padding at the end.
     bytes: Vec<u8>,
     /// An open-addressing table of the parts. The length is a power of two.
@@ -231,12 +290,15 @@ fn word(bytes: &[u8], start: usize, len: usize) -> u64 {
 }
 
 impl StepTable {
-    /// Empties the table if it is too large. Numbers of parts are then no longer valid.
+    /// Empties the table if it is too large. Numbers of parts are then no longer valid. Returns whether
+    /// it was too large.
     #[inline]
-    pub(super) fn limit_size(&mut self) {
-        if self.parts.len() >= MAX_ENTRIES || self.entries.len() >= 4 * MAX_ENTRIES {
+    pub(super) fn limit_size(&mut self) -> bool {
+        let is_too_large = self.parts.len() >= MAX_ENTRIES || self.entries.len() >= 4 * MAX_ENTRIES;
+        if is_too_large {
             *self = StepTable::default();
         }
+        is_too_large
     }
 
     /// Returns a number with which the search for a part begins.
@@ -296,7 +358,9 @@ impl StepTable {
         self.steps.extend(steps);
         let steps = (self.steps.len() - first_step) as u32;
         let first_step = first_step as u32;
-        self.parts.push(Part { facts, steps, first_step, settled: None, packed });
+        let summand = part_summand(t, bytes);
+        let (settled, number) = (None, None);
+        self.parts.push(Part { facts, steps, first_step, settled, number, summand, packed });
         if self.parts.len() * 2 > self.slots.len() {
             let len = (self.slots.len() * 2).max(64);
             let old = std::mem::replace(&mut self.slots, vec![Slot::default(); len]);
@@ -327,6 +391,18 @@ impl StepTable {
         self.parts[part.0 as usize].settled = Some(settled);
     }
 
+    /// Sets the number of a part in the dictionary.
+    pub(super) fn set_number(&mut self, part: PartId, number: u32) {
+        self.parts[part.0 as usize].number = Some(number);
+    }
+
+    /// Returns the packed form of a part.
+    #[inline]
+    pub(super) fn bytes_of(&self, part: PartId) -> &[u8] {
+        let PackedPart { start, len, .. } = self.part(part).packed;
+        &self.bytes[start as usize..(start + len) as usize]
+    }
+
     /// Returns a step.
     #[inline]
     pub(super) fn step(&self, step: u32) -> &PartStep {
@@ -336,6 +412,23 @@ impl StepTable {
     /// Stops tabulating a step.
     pub(super) fn exclude_step(&mut self, step: u32) {
         self.steps[step as usize].location = None;
+    }
+
+    /// Returns the steps of a part.
+    #[inline]
+    pub(super) fn steps_of(&self, part: &Part) -> &[PartStep] {
+        &self.steps[part.first_step as usize..(part.first_step + part.steps) as usize]
+    }
+
+    /// Returns the entries of a step from the first one for a packed value of its location on. `None`
+    /// if there is none, or the location has too many values.
+    #[inline(always)]
+    pub(super) fn entries_for(&self, step: &PartStep, old: u64) -> Option<&[Entry]> {
+        if old >= u64::from(step.values) {
+            return None;
+        }
+        let first = self.by_value[step.first_value as usize + old as usize];
+        self.entries.get(first as usize..)
     }
 
     /// Returns the number of the first entry of a step for a packed value of its location.
@@ -370,8 +463,17 @@ impl StepTable {
         for (number, entry) in (1..).zip(entries) {
             self.entries.push(Entry { has_more: number < entries.len(), ..*entry });
         }
-        let head = &mut self.steps[step as usize].first_entry;
-        self.entries[first as usize].next = std::mem::replace(head, first);
+        let step = &mut self.steps[step as usize];
+        let entry = &mut self.entries[first as usize];
+        entry.next = std::mem::replace(&mut step.first_entry, first);
+        let values = step.location.map_or(0, Place::values);
+        if values <= MAX_INDEXED_VALUES {
+            if step.values == 0 {
+                (step.first_value, step.values) = (self.by_value.len() as u32, values as u32);
+                self.by_value.resize(self.by_value.len() + values as usize, NONE);
+            }
+            self.by_value[step.first_value as usize + entry.old as usize] = first;
+        }
         first
     }
 
@@ -385,30 +487,20 @@ impl StepTable {
         range: (usize, usize),
         writer: &mut Writer,
     ) {
-        self.write_packed_part(entry.packed, base, range, writer);
-        if entry.old != entry.new {
-            writer.patch(entry.place, entry.new);
-        }
+        self.write_part(entry.after, base, range, writer);
+        entry.write_value(writer.allocated());
     }
+
     /// Writes a packed state that differs from `base` in the part from `from` to `to`.
+    #[inline(always)]
     pub(super) fn write_part(
         &self,
         part: PartId,
         base: &[u8],
-        range: (usize, usize),
-        writer: &mut Writer,
-    ) {
-        self.write_packed_part(self.part(part).packed, base, range, writer);
-    }
-
-    #[inline(always)]
-    fn write_packed_part(
-        &self,
-        PackedPart { word, len, start }: PackedPart,
-        base: &[u8],
         (from, to): (usize, usize),
         writer: &mut Writer,
     ) {
+        let PackedPart { word, len, start } = self.part(part).packed;
         let (start, len) = (start as usize, len as usize);
         writer.splice(base, (from, to), (word, len));
         if len > 8 {

@@ -16,9 +16,11 @@
 //! and a larger count allows fewer orders. So the reduction loses no violation.
 
 use super::choice::Choices;
+use super::collapsed::CollapsedForm;
 use super::hang::{HangCheck, WaitCache};
 use super::packed::Segments;
 use super::step_table::{Entry, StepTable, Taken};
+use super::successor::SavedSuccessor;
 use super::tabulated::Parts;
 use super::{Machine, StepResult};
 use crate::bits::Writer;
@@ -26,7 +28,7 @@ use crate::model::{Condition, MemoryModel, RacingStep};
 use crate::mutation::Mutation;
 use crate::state::State;
 use fencepost_ir::{Loc, Op, Pc, Problem, ThreadId};
-use fencepost_search::{Sink, TransitionSystem};
+use fencepost_search::{Encoding, Sink, TransitionSystem};
 
 /// The class of targets that violate a property.
 pub const VIOLATION: u32 = 0;
@@ -57,7 +59,7 @@ pub struct Scratch<P> {
     /// A copy of `base` that a step changes and `restore` resets.
     pub(super) work: State<P>,
     pub(super) writer: Writer,
-    pub(super) saved_successors: Vec<Vec<u8>>,
+    pub(super) saved_successors: Vec<SavedSuccessor>,
     pub(super) internal: Vec<u32>,
     pub(super) choices: Choices,
     pub(super) wait_cache: WaitCache,
@@ -67,11 +69,15 @@ pub struct Scratch<P> {
     pub(super) race: Vec<(ThreadId, RacingStep)>,
     /// The tabulated steps, if the model has tables.
     pub(super) table: Option<StepTable>,
+    /// The numbers of parts, if states are [collapsed](super::collapsed).
+    pub(super) form: Option<CollapsedForm>,
     /// The parts of the threads in the state, if there is a table.
     pub(super) parts: Parts,
     /// New entries of the table.
     pub(super) entries: Vec<Entry>,
 }
+
+impl<M: MemoryModel> Encoding for Machine<'_, M> {}
 
 impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
     type Scratch = Scratch<M::Pending>;
@@ -89,27 +95,33 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
             wait_cache: WaitCache::default(),
             locations: Vec::new(),
             race: Vec::new(),
-            table: self.new_table(),
+            table: self.has_table().then(StepTable::default),
+            form: None,
             parts: Parts::default(),
             entries: Vec::new(),
         }
     }
 
     fn initial<S: Sink>(&self, scratch: &mut Self::Scratch, sink: &mut S) {
-        let Scratch { work, writer, choices, .. } = scratch;
-        *choices = Choices::default();
+        scratch.choices = Choices::default();
         loop {
-            match self.start(work, choices, &mut ()) {
+            match self.start(&mut scratch.work, &mut scratch.choices, &mut ()) {
                 Ok(true) => {
-                    if self.state_violation(work).is_some() {
+                    if self.state_violation(&scratch.work).is_some() {
                         sink.target(VIOLATION, INIT_DETAIL);
                     }
-                    sink.successor(self.encode(work, writer));
+                    match scratch.form {
+                        Some(_) => self.write_collapsed(scratch),
+                        None => {
+                            self.encode(&scratch.work, &mut scratch.writer);
+                        }
+                    }
+                    self.emit(scratch, sink);
                 }
                 Ok(false) => {}
                 Err(_) => sink.target(VIOLATION, INIT_DETAIL),
             }
-            if !self.next_combination(choices) {
+            if !self.next_combination(&mut scratch.choices) {
                 break;
             }
         }
@@ -123,15 +135,20 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
             return;
         }
         let may_be_hang = match scratch.table {
-            Some(_) => !self.shape.problem.may_hang && scratch.parts.may_be_hang,
+            Some(_) => !self.shape.problem.may_hang && scratch.parts.summary.may_be_hang,
             None => self.may_be_hang(&scratch.base),
         };
         let mut seen = Seen { number: 0, enabled: false, may_be_hang };
-        for t in self.shape.program().thread_ids() {
-            for step in 0..self.count_steps(scratch, t) {
-                match self.look_up(scratch, t, step) {
-                    Some(at) => self.emit_entries(at, t, scratch, sink, &mut seen),
-                    None => self.emit_step(step, t, scratch, sink, &mut seen),
+        if self.is_short(scratch) {
+            let mut from = (0, 0);
+            while let Some((t, step)) = self.emit_short(from, scratch, sink, &mut seen) {
+                self.emit_steps(t, step, scratch, sink, &mut seen);
+                from = (t.index(), step + 1);
+            }
+        } else {
+            for t in self.shape.program().thread_ids() {
+                for step in 0..self.count_steps(scratch, t) {
+                    self.emit_steps(t, step, scratch, sink, &mut seen);
                 }
             }
         }
@@ -155,13 +172,13 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
 }
 
 /// What the steps of a state have shown so far.
-struct Seen {
+pub(super) struct Seen {
     /// The number of attempted steps.
-    number: u32,
+    pub(super) number: u32,
     /// Whether a step is enabled.
-    enabled: bool,
+    pub(super) enabled: bool,
     /// Whether the state may be a hang.
-    may_be_hang: bool,
+    pub(super) may_be_hang: bool,
 }
 
 impl<M: MemoryModel> Machine<'_, M> {
@@ -174,6 +191,21 @@ impl<M: MemoryModel> Machine<'_, M> {
         !self.model.is_speculating(&self.shape, &work.pending, t)
             && (!self.shape.thread(t).may_wait[work.pcs[t.index()].index()]
                 || work.memory != base.memory)
+    }
+
+    /// Reports the successors of a step with each combination of its choices.
+    fn emit_steps<S: Sink>(
+        &self,
+        t: ThreadId,
+        step: u32,
+        scratch: &mut Scratch<M::Pending>,
+        sink: &mut S,
+        seen: &mut Seen,
+    ) {
+        match self.look_up(scratch, t, step) {
+            Some(at) => self.emit_entries(at, t, scratch, sink, seen),
+            None => self.emit_step(step, t, scratch, sink, seen),
+        }
     }
 
     /// Reports the successors of a step that is not tabulated.
@@ -197,8 +229,8 @@ impl<M: MemoryModel> Machine<'_, M> {
                     {
                         sink.target(VIOLATION, seen.number);
                     }
-                    self.pack(t, scratch);
-                    sink.successor(scratch.writer.bytes());
+                    self.write_successor(t, scratch);
+                    self.emit(scratch, sink);
                     seen.may_be_hang = seen.may_be_hang && !self.leaves_wait(t, scratch);
                 }
                 Taken::Failed => {
@@ -213,8 +245,14 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
     }
 
+    /// Returns whether a thread other than `t` is in a critical section. There is a table.
+    fn is_other_critical(&self, t: ThreadId, scratch: &Scratch<M::Pending>) -> bool {
+        let Scratch { table: Some(table), parts, .. } = scratch else { return false };
+        parts.is_other_critical(&table.part(parts.id(t)).facts)
+    }
+
     /// Reports the successors of a step from its first entry on.
-    #[inline(always)]
+    #[inline]
     fn emit_entries<S: Sink>(
         &self,
         first: u32,
@@ -225,23 +263,26 @@ impl<M: MemoryModel> Machine<'_, M> {
     ) {
         for at in first.. {
             let Some(table) = &scratch.table else { return };
-            let &Entry { taken, has_more, is_critical, leaves_wait, .. } = table.entry(at);
+            let &Entry { taken, has_more, is_critical, leaves_wait, is_loop, .. } = table.entry(at);
             seen.enabled |= taken != Taken::Blocked;
             match taken {
                 Taken::Blocked => {}
                 Taken::BoundReached => sink.bounded(),
                 Taken::Yes => {
                     seen.may_be_hang &= !leaves_wait;
-                    self.pack_entry(at, t, scratch);
+                    self.write_entry(at, t, scratch);
                     let is_shared = is_critical
                         && self.shape.checks_mutual_exclusion
-                        && scratch.parts.is_other_critical(t);
+                        && self.is_other_critical(t, scratch);
                     if is_shared
-                        || !self.shape.invariants.is_empty() && self.packed_violates(t, scratch)
+                        || !self.shape.invariants.is_empty() && self.entry_violates(at, t, scratch)
                     {
                         sink.target(VIOLATION, seen.number);
                     }
-                    sink.successor(scratch.writer.bytes());
+                    match is_loop {
+                        true => sink.same_state(scratch.writer.bytes()),
+                        false => self.emit(scratch, sink),
+                    }
                 }
                 Taken::Failed => sink.target(VIOLATION, seen.number),
             }
@@ -250,15 +291,6 @@ impl<M: MemoryModel> Machine<'_, M> {
                 return;
             }
         }
-    }
-
-    /// Packs the successor in `work` after a step of `t` and its quiet accesses.
-    #[inline]
-    fn pack(&self, t: ThreadId, scratch: &mut Scratch<M::Pending>) {
-        let Scratch { base, segments, work, writer, .. } = scratch;
-        let same_memory = work.memory == base.memory;
-        self.encode_after(work, segments, same_memory, t, writer);
-        self.pass_quiet_accesses(t, scratch);
     }
 
     /// Reports a final state.
@@ -280,8 +312,12 @@ impl<M: MemoryModel> Machine<'_, M> {
 
     /// Explores only one thread's step, if that is sufficient. Returns whether it is.
     fn expand_reduced<S: Sink>(&self, scratch: &mut Scratch<M::Pending>, sink: &mut S) -> bool {
+        if scratch.table.is_some() && !scratch.parts.summary.may_commute {
+            return false;
+        }
         for t in self.shape.program().thread_ids() {
-            if self.commutes(scratch, t, 0) && self.expand_alone(scratch, t, 0, sink) {
+            let first = self.next_commuting(scratch, t, 0);
+            if first == Some(0) && self.expand_alone(scratch, t, 0, sink) {
                 return true;
             }
             if scratch.table.is_none() && self.late_location(&scratch.base, t).is_some() {
@@ -290,14 +326,19 @@ impl<M: MemoryModel> Machine<'_, M> {
                     && self.save_reduced_successor(0, t, scratch, sink);
                 self.restore(&mut scratch.work, &scratch.base, t);
                 if usable {
-                    sink.successor(&scratch.saved_successors[0]);
+                    self.emit_saved(1, scratch, sink);
                     return true;
                 }
             }
-            for step in 1..self.count_steps(scratch, t) {
-                if self.commutes(scratch, t, step) && self.expand_alone(scratch, t, step, sink) {
+            let mut next = match first {
+                Some(0) => self.next_commuting(scratch, t, 1),
+                Some(_) | None => first,
+            };
+            while let Some(step) = next {
+                if self.expand_alone(scratch, t, step, sink) {
                     return true;
                 }
+                next = self.next_commuting(scratch, t, step + 1);
             }
         }
         false
@@ -320,8 +361,8 @@ impl<M: MemoryModel> Machine<'_, M> {
                 if taken != Taken::Yes || is_visible {
                     return false;
                 }
-                self.pack_entry(at, t, scratch);
-                if !self.save_packed_successor(saved, scratch, sink) {
+                self.write_entry(at, t, scratch);
+                if !self.save_if_farther(saved, scratch, sink) {
                     return false;
                 }
                 saved += 1;
@@ -342,9 +383,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 attempted = self.attempt_next(scratch, t, step);
             }
         }
-        for successor in &scratch.saved_successors[..saved] {
-            sink.successor(successor);
-        }
+        self.emit_saved(saved, scratch, sink);
         true
     }
 
@@ -373,27 +412,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         if self.is_visible(&scratch.base, &scratch.work, t) {
             return false;
         }
-        self.pack(t, scratch);
-        self.save_packed_successor(at, scratch, sink)
-    }
-
-    /// Saves the packed successor if it is farther from the initial state.
-    fn save_packed_successor<S: Sink>(
-        &self,
-        at: usize,
-        scratch: &mut Scratch<M::Pending>,
-        sink: &S,
-    ) -> bool {
-        let farther = sink.is_farther(scratch.writer.bytes());
-        if !farther && !self.mutated.is(Mutation::NoCycleProviso) {
-            return false;
-        }
-        if scratch.saved_successors.len() <= at {
-            scratch.saved_successors.resize_with(at + 1, Vec::new);
-        }
-        scratch.saved_successors[at].clear();
-        scratch.saved_successors[at].extend_from_slice(scratch.writer.bytes());
-        true
+        self.write_successor(t, scratch);
+        self.save_if_farther(at, scratch, sink)
     }
 
     /// Returns whether the atomic block at `pc` commutes with everything that other threads can do

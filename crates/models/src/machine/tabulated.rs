@@ -4,9 +4,7 @@
 //! reduction needs all of it.
 
 use super::packed::Segments;
-use super::step_table::{
-    Commutes, Entry, Facts, Part, PartId, PartStep, StepTable, Taken, location_bit,
-};
+use super::step_table::{Commutes, Entry, Facts, PartId, PartStep, StepTable, Taken, location_bit};
 use super::system::Scratch;
 use super::{Machine, StepResult};
 use crate::bits::{Place, Writer};
@@ -44,31 +42,54 @@ impl LocationSets {
     }
 }
 
-/// The part of one thread in the state that is expanded.
+/// What the parts of a state have in common.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OpenPart {
-    /// Where the part begins and ends in the packed state.
-    range: (u32, u32),
-    id: PartId,
-    first_step: u32,
-    steps: u32,
-    stores: u64,
-    accesses: u64,
-    is_critical: bool,
-}
-
-/// The parts of the state that is expanded.
-#[derive(Debug, Default)]
-pub(super) struct Parts {
-    parts: Vec<OpenPart>,
+pub(super) struct Summary {
     stores: LocationSets,
     accesses: LocationSets,
     /// Whether some thread waits for a latch.
     awaits_latch: bool,
     /// The number of threads in critical sections.
     critical: u32,
+    /// Whether some step may commute.
+    pub(super) may_commute: bool,
     /// Whether every thread has halted or may wait forever.
     pub(super) may_be_hang: bool,
+}
+
+impl Default for Summary {
+    fn default() -> Self {
+        Summary {
+            stores: LocationSets::default(),
+            accesses: LocationSets::default(),
+            awaits_latch: false,
+            critical: 0,
+            may_commute: false,
+            may_be_hang: true,
+        }
+    }
+}
+
+impl Summary {
+    #[inline(always)]
+    pub(super) fn add(&mut self, facts: &Facts) {
+        self.stores.add(facts.stores);
+        self.accesses.add(facts.accesses);
+        self.awaits_latch |= facts.awaits_latch;
+        self.critical += u32::from(facts.is_critical);
+        self.may_commute |= facts.may_commute;
+        self.may_be_hang &= facts.may_wait | facts.has_halted;
+    }
+}
+
+/// The parts of the state that is expanded.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// Indexed by thread.
+    pub(super) ids: Vec<PartId>,
+    /// Indexed by thread: where the part begins and ends in the packed state.
+    ranges: Vec<(usize, usize)>,
+    pub(super) summary: Summary,
 }
 
 impl Parts {
@@ -76,8 +97,8 @@ impl Parts {
     /// `1 << thread`).
     pub(super) fn unfinished_and_at_join(&self, table: &StepTable) -> (u64, u64) {
         let mut sets = (0, 0);
-        for (t, part) in self.parts.iter().enumerate() {
-            let facts = &table.part(part.id).facts;
+        for (t, id) in self.ids.iter().enumerate() {
+            let facts = &table.part(*id).facts;
             sets.0 |= u64::from(!(facts.has_halted && facts.has_no_pending)) << t;
             sets.1 |= u64::from(facts.is_at_join) << t;
         }
@@ -86,19 +107,18 @@ impl Parts {
 
     /// Returns where the part of a thread begins and ends in the packed state.
     pub(super) fn range(&self, t: ThreadId) -> (usize, usize) {
-        let (from, to) = self.part(t).range;
-        (from as usize, to as usize)
+        self.ranges[t.index()]
     }
 
     #[inline]
-    fn part(&self, t: ThreadId) -> &OpenPart {
-        &self.parts[t.index()]
+    pub(super) fn id(&self, t: ThreadId) -> PartId {
+        self.ids[t.index()]
     }
 
-    /// Returns whether a thread other than `t` is in a critical section.
+    /// Returns whether a thread other than one with these facts is in a critical section.
     #[inline]
-    pub(super) fn is_other_critical(&self, t: ThreadId) -> bool {
-        self.critical > u32::from(self.part(t).is_critical)
+    pub(super) fn is_other_critical(&self, own: &Facts) -> bool {
+        self.summary.critical > u32::from(own.is_critical)
     }
 }
 
@@ -114,17 +134,19 @@ impl From<Result<StepResult, StepFailure>> for Taken {
 }
 
 impl<M: MemoryModel> Machine<'_, M> {
-    /// Returns an empty table, if steps may be tabulated. What a step does besides its
-    /// [scope](Scope) depends on other threads only at grace periods.
-    pub(super) fn new_table(&self) -> Option<StepTable> {
-        let has_tables = self.model.has_tables() && !self.shape.grace_periods.occur;
-        (self.tabulates && has_tables).then(StepTable::default)
+    /// Returns whether steps may be tabulated. What a step does besides its [scope](Scope) depends on
+    /// other threads only at grace periods.
+    pub(super) fn has_table(&self) -> bool {
+        self.tabulates && self.model.has_tables() && !self.shape.grace_periods.occur
     }
 
-    /// Begins the expansion of a packed state: finds its parts in the table, or unpacks it if there is
-    /// no table.
+    /// Begins the expansion of a state: finds its parts in the table, or unpacks it if there is no
+    /// table.
     #[inline]
     pub(super) fn open(&self, bytes: &[u8], scratch: &mut Scratch<M::Pending>) {
+        if scratch.form.is_some() {
+            return self.open_collapsed(bytes, scratch);
+        }
         let Scratch { base, work, segments, table, is_unpacked, .. } = &mut *scratch;
         let Some(table) = table else {
             self.decode(bytes, base, segments);
@@ -152,11 +174,11 @@ impl<M: MemoryModel> Machine<'_, M> {
         if ends.is_empty() {
             ends.resize(self.shape.threads.len() + 1, 0);
         }
-        let (mut stores, mut accesses) = (LocationSets::default(), LocationSets::default());
-        let (mut awaits_latch, mut may_be_hang, mut critical) = (false, true, 0);
+        let mut summary = Summary::default();
         let mut end = (self.shape.memory_bits as usize).div_ceil(8);
         ends[0] = end;
-        parts.parts.clear();
+        parts.ids.clear();
+        parts.ranges.clear();
         for ((t, thread), thread_end) in self.shape.threads.iter().enumerate().zip(&mut ends[1..]) {
             let (t, start) = (ThreadId::from_index(t), end);
             let bit = 8 * start + thread.control_bits as usize;
@@ -165,25 +187,11 @@ impl<M: MemoryModel> Machine<'_, M> {
             let Some(id) = table.find(t, bytes, start, end - start) else {
                 return Some((t, (start, end)));
             };
-            let Part { facts, first_step, steps, .. } = table.part(id);
-            stores.add(facts.stores);
-            accesses.add(facts.accesses);
-            awaits_latch |= facts.awaits_latch;
-            may_be_hang &= facts.may_wait | facts.has_halted;
-            critical += u32::from(facts.is_critical);
-            parts.parts.push(OpenPart {
-                range: (start as u32, end as u32),
-                id,
-                first_step: *first_step,
-                steps: *steps,
-                stores: facts.stores,
-                accesses: facts.accesses,
-                is_critical: facts.is_critical,
-            });
+            summary.add(&table.part(id).facts);
+            parts.ids.push(id);
+            parts.ranges.push((start, end));
         }
-        (parts.stores, parts.accesses) = (stores, accesses);
-        (parts.awaits_latch, parts.may_be_hang) = (awaits_latch, may_be_hang);
-        parts.critical = critical;
+        parts.summary = summary;
         None
     }
 
@@ -191,7 +199,10 @@ impl<M: MemoryModel> Machine<'_, M> {
     pub(super) fn unpack_base(&self, scratch: &mut Scratch<M::Pending>) {
         if scratch.table.is_some() && !scratch.is_unpacked {
             scratch.is_unpacked = true;
-            self.unpack(&scratch.segments.bytes, &mut scratch.base);
+            match scratch.form {
+                Some(_) => self.unpack_collapsed(scratch),
+                None => self.unpack(&scratch.segments.bytes, &mut scratch.base),
+            }
             scratch.work.clone_from(&scratch.base);
         }
     }
@@ -226,8 +237,10 @@ impl<M: MemoryModel> Machine<'_, M> {
             };
             PartStep::new(Some(*which), commutes(condition), loc.and_then(place))
         });
-        let steps = std::iter::once(run).chain(internal);
-        table.insert(t, packed, self.part_facts(state, t), steps)
+        let steps: Vec<PartStep> = std::iter::once(run).chain(internal).collect();
+        let may_commute = steps.iter().any(|step| step.commutes != Commutes::Never);
+        let facts = Facts { may_commute, ..self.part_facts(state, t) };
+        table.insert(t, packed, facts, steps)
     }
 
     fn part_facts(&self, state: &State<M::Pending>, t: ThreadId) -> Facts {
@@ -248,6 +261,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
         Facts {
             is_critical: self.is_critical(state, t),
+            may_commute: true,
             may_wait: shape.thread(t).may_wait[pc.index()],
             has_halted: self.has_halted(t, pc),
             has_no_pending: self.model.has_no_pending_access(&state.pending, t),
@@ -298,7 +312,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         step: u32,
     ) -> Option<u32> {
         let table = scratch.table.as_ref()?;
-        let step = scratch.parts.part(t).first_step + step;
+        let step = table.part(scratch.parts.id(t)).first_step + step;
         let part_step = table.step(step);
         let old = part_step.location?.read(&scratch.segments.bytes);
         match table.first_entry(part_step, old) {
@@ -325,7 +339,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
         let mut entries = std::mem::take(&mut scratch.entries);
         entries.clear();
-        let number = step - scratch.parts.part(t).first_step;
+        let number = step - table.part(scratch.parts.id(t)).first_step;
         let mut attempted = Some(self.attempt(scratch, t, number));
         while let Some(taken) = attempted {
             entries.push(self.entry_of(taken, t, place, old, scratch));
@@ -352,10 +366,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         old: u64,
         scratch: &mut Scratch<M::Pending>,
     ) -> Entry {
-        let Scratch { base, segments, work, writer, table: Some(table), internal, .. } = scratch
-        else {
-            unreachable!("there is a table");
-        };
+        let Scratch { base, segments, work, writer, table, internal, form, parts, .. } = scratch;
+        let table = table.as_mut().expect("there is a table");
         if taken != Taken::Yes {
             return Entry::without_successor(taken, old);
         }
@@ -366,7 +378,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         debug_assert!(
             {
                 writer.patch(place, old);
-                writer.bytes()[..segments.ends[0]] == segments.bytes[..segments.ends[0]]
+                let memory = (self.shape.memory_bits as usize).div_ceil(8);
+                writer.bytes()[..memory] == segments.bytes[..memory]
             },
             "a step changes only its scope"
         );
@@ -376,7 +389,11 @@ impl<M: MemoryModel> Machine<'_, M> {
         if self.merges_quiet_accesses() {
             after = self.settled_part(work, t, after, (table, internal));
         }
-        Entry::new(place, (old, new), table.part(after), self.is_visible(base, work, t))
+        if let Some(form) = form {
+            form.number(t, after, table);
+        }
+        let parts = (table.part(parts.id(t)), table.part(after));
+        Entry::new(place, (old, new), parts, after, self.is_visible(base, work, t))
     }
 
     /// Returns the part of a thread in a state. `writer` has its packed form. Adds it to the table if
@@ -432,8 +449,8 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// Returns the number of steps of a thread: its next statement, then its internal steps.
     #[inline(always)]
     pub(super) fn count_steps(&self, scratch: &mut Scratch<M::Pending>, t: ThreadId) -> u32 {
-        if scratch.table.is_some() {
-            return scratch.parts.part(t).steps;
+        if let Some(table) = &scratch.table {
+            return table.part(scratch.parts.id(t)).steps;
         }
         scratch.internal.clear();
         self.model.internal_steps(&self.shape, &scratch.base, t, &mut scratch.internal);
@@ -457,29 +474,40 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
     }
 
-    /// Returns whether a step of a thread commutes with everything that can precede it. The answer
-    /// with a table is that of [`MemoryModel::holds`].
-    #[inline(always)]
-    pub(super) fn commutes(
+    /// Returns the first step of a thread from `from` on that commutes with everything that can precede
+    /// it. The answer with a table is that of [`MemoryModel::holds`].
+    #[inline]
+    pub(super) fn next_commuting(
         &self,
         scratch: &mut Scratch<M::Pending>,
         t: ThreadId,
-        step: u32,
-    ) -> bool {
-        let Some(table) = &scratch.table else { return self.commutes_in_base(scratch, t, step) };
-        let (parts, own) = (&scratch.parts, scratch.parts.part(t));
-        match table.step(own.first_step + step).commutes {
-            Commutes::Never => false,
-            Commutes::Ask => self.commutes_in_base(scratch, t, step),
-            Commutes::Unless(stores, accesses) => {
-                let busy = parts.stores.of_others(own.stores) & stores
-                    | parts.accesses.of_others(own.accesses) & accesses;
-                if busy != 0 && (parts.awaits_latch || self.shape.location_fields.len() > 64) {
-                    return self.commutes_in_base(scratch, t, step);
-                }
-                busy == 0
-            }
+        from: u32,
+    ) -> Option<u32> {
+        let Scratch { table: Some(table), parts, .. } = scratch else {
+            let count = self.count_steps(scratch, t);
+            return (from..count).find(|step| self.commutes_in_base(scratch, t, *step));
+        };
+        let (own, summary) = (table.part(parts.id(t)), &parts.summary);
+        if !own.facts.may_commute {
+            return None;
         }
+        let other_stores = summary.stores.of_others(own.facts.stores);
+        let other_accesses = summary.accesses.of_others(own.facts.accesses);
+        let asks = summary.awaits_latch || self.shape.location_fields.len() > 64;
+        let steps = table.steps_of(own).iter().zip(0..).skip(from as usize);
+        let mut steps = steps.filter_map(|(step, number)| match step.commutes {
+            Commutes::Never => None,
+            Commutes::Unless(stores, accesses) => {
+                let is_busy = other_stores & stores | other_accesses & accesses != 0;
+                (!is_busy || asks).then_some((number, is_busy))
+            }
+            Commutes::Ask => Some((number, true)),
+        });
+        let (number, must_ask) = steps.next()?;
+        if must_ask && !self.commutes_in_base(scratch, t, number) {
+            return self.next_commuting(scratch, t, number + 1);
+        }
+        Some(number)
     }
 
     #[cold]
@@ -497,25 +525,8 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// Returns the number of a step among the internal steps. `None` for the next statement.
     fn internal_step(&self, scratch: &Scratch<M::Pending>, t: ThreadId, step: u32) -> Option<u32> {
         match &scratch.table {
-            Some(table) => table.step(scratch.parts.part(t).first_step + step).internal,
+            Some(table) => table.step(table.part(scratch.parts.id(t)).first_step + step).internal,
             None => step.checked_sub(1).map(|at| scratch.internal[at as usize]),
         }
-    }
-
-    /// Packs the successor of an entry.
-    #[inline(always)]
-    pub(super) fn pack_entry(&self, at: u32, t: ThreadId, scratch: &mut Scratch<M::Pending>) {
-        let Scratch { segments, writer, table: Some(table), parts, .. } = scratch else { return };
-        table.write_successor(table.entry(at), &segments.bytes, parts.range(t), writer);
-    }
-
-    /// Returns whether the packed successor after a step of `t` violates a property.
-    pub(super) fn packed_violates(&self, t: ThreadId, scratch: &mut Scratch<M::Pending>) -> bool {
-        self.unpack_base(scratch);
-        let Scratch { base, work, writer, .. } = scratch;
-        self.unpack(writer.bytes(), work);
-        let violates = self.state_violation_after(work, t).is_some();
-        self.restore(work, base, t);
-        violates
     }
 }

@@ -10,6 +10,8 @@ struct Counters {
     full: u8,
 }
 
+impl Encoding for Counters {}
+
 impl TransitionSystem for Counters {
     type Scratch = ();
 

@@ -126,6 +126,8 @@ impl Toy {
     }
 }
 
+impl Encoding for Toy {}
+
 impl TransitionSystem for Toy {
     type Scratch = ();
 

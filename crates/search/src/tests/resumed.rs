@@ -9,6 +9,8 @@ struct WithinBound {
     bound: u32,
 }
 
+impl Encoding for WithinBound {}
+
 impl TransitionSystem for WithinBound {
     type Scratch = ();
 
