@@ -329,8 +329,8 @@ impl Search<'_> {
                 None => (explore(system, options), None),
             },
             None => {
-                let found = explore(&Watched(machine), options);
-                let runs = OutcomeRuns::of(machine, &found);
+                let found = explore(&Watched(system), options);
+                let runs = OutcomeRuns::of(system, &found);
                 (found, Some(Box::new(runs)))
             }
         };

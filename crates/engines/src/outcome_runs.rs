@@ -5,12 +5,13 @@
 //! cases during the search. Direction: exact for each state that is reported; under-approximation of
 //! the runs that never end, because cycles of stores are not detected.
 
-use crate::path::trace;
+use crate::path::System;
 use crate::verdict::{Bound, InconclusiveReason};
 use fencepost_ir::{Pc, ThreadId, Violation};
+use fencepost_models::MemoryModel;
 use fencepost_models::machine::system::{INIT_DETAIL, STATE_DETAIL, VIOLATION};
 use fencepost_models::replay::replay;
-use fencepost_models::{Machine, MemoryModel};
+use fencepost_models::state::State;
 use fencepost_search::{Coverage, Encoding, Exploration, Sink, TransitionSystem};
 
 /// The class of steps that end a run in a failure of an unknown statement, or in `init`. The class
@@ -49,11 +50,12 @@ pub struct UnfinishedThread {
 }
 
 impl OutcomeRuns {
-    /// Reads the runs without an outcome from a search of a [`Watched`] machine.
-    pub(crate) fn of<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration) -> Self {
+    /// Reads the runs without an outcome from a search of a [`Watched`] system.
+    pub(crate) fn of<S: System>(system: &S, found: &Exploration) -> Self {
+        let machine = system.machine();
         let failing = found.targets.iter().filter(|target| is_failure(target.class));
         let failures = failing.filter_map(|target| {
-            let run = replay(machine, &trace(machine, found, *target)?);
+            let run = replay(machine, &system.trace(found, *target)?);
             run.expect("the machine must replay a path of the search").violation
         });
         // An initial state may also violate a property of states. That does not end the run.
@@ -74,7 +76,8 @@ impl OutcomeRuns {
             let Some(target) = found.target(class) else { return Vec::new() };
             let path = found.path(target.state);
             let mut state = machine.blank();
-            machine.unpack(path.last().expect("a path contains its target"), &mut state);
+            let last = path.last().expect("a path contains its target");
+            machine.unpack(&system.packed(last), &mut state);
             let threads = machine.shape.program().thread_ids();
             let threads = threads.map(|thread| (thread, state.pcs[thread.index()]));
             let threads = threads.filter(|(thread, pc)| !machine.has_halted(*thread, *pc));
@@ -122,23 +125,26 @@ fn is_failure(class: u32) -> bool {
     (FAILURE..WAITING).contains(&class)
 }
 
-/// A machine that also reports runs without an outcome to the search, as targets.
-pub(crate) struct Watched<'m, 'p, M: MemoryModel>(pub(crate) &'m Machine<'p, M>);
+/// A system that also reports runs without an outcome to the search, as targets.
+pub(crate) struct Watched<'s, S>(pub(crate) &'s S);
 
-impl<M: MemoryModel> Watched<'_, '_, M> {
+impl<S: System> Watched<'_, S> {
+    fn unpacked(&self, bytes: &[u8]) -> State<<S::Model as MemoryModel>::Pending> {
+        let machine = self.0.machine();
+        let mut state = machine.blank();
+        machine.unpack(&self.0.packed(bytes), &mut state);
+        state
+    }
+
     /// Returns whether a state without steps contains a wrong guess, so that no run reaches it.
     fn is_refuted(&self, bytes: &[u8]) -> bool {
-        let mut state = self.0.blank();
-        self.0.unpack(bytes, &mut state);
-        self.0.is_refuted(&state)
+        self.0.machine().is_refuted(&self.unpacked(bytes))
     }
 
     /// Reports those of the steps with these numbers that fail. Returns whether there is one. The
     /// other steps violate a property of states, which does not end the run.
     fn report_failures(&self, bytes: &[u8], steps: &[u32], sink: &mut impl Sink) -> bool {
-        let mut state = self.0.blank();
-        self.0.unpack(bytes, &mut state);
-        let attempts = self.0.attempt_steps(&state);
+        let attempts = self.0.machine().attempt_steps(&self.unpacked(bytes));
         let mut fails = false;
         for step in steps {
             if let Err(failure) = attempts[*step as usize].taken {
@@ -151,16 +157,36 @@ impl<M: MemoryModel> Watched<'_, '_, M> {
     }
 }
 
-impl<M: MemoryModel> Encoding for Watched<'_, '_, M> {}
+impl<S: System> Encoding for Watched<'_, S> {
+    fn hasher(&self) -> impl Fn(&[u8]) -> u64 {
+        self.0.hasher()
+    }
 
-impl<M: MemoryModel> TransitionSystem for Watched<'_, '_, M> {
-    type Scratch = <Machine<'static, M> as TransitionSystem>::Scratch;
+    fn needs_recoding(&self) -> bool {
+        self.0.needs_recoding()
+    }
+
+    fn begin_recoding(&self) -> impl Fn(&[u8], &mut Vec<u8>) {
+        self.0.begin_recoding()
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.is_full()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+}
+
+impl<S: System> TransitionSystem for Watched<'_, S> {
+    type Scratch = S::Scratch;
 
     fn scratch(&self) -> Self::Scratch {
         self.0.scratch()
     }
 
-    fn initial<S: Sink>(&self, scratch: &mut Self::Scratch, sink: &mut S) {
+    fn initial<K: Sink>(&self, scratch: &mut Self::Scratch, sink: &mut K) {
         let mut watch = Watch::new(sink, &[]);
         self.0.initial(scratch, &mut watch);
         // `OutcomeRuns::of` drops a violation that does not end the run.
@@ -169,7 +195,7 @@ impl<M: MemoryModel> TransitionSystem for Watched<'_, '_, M> {
         }
     }
 
-    fn expand<S: Sink>(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut S) {
+    fn expand<K: Sink>(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut K) {
         let mut watch = Watch::new(sink, state);
         self.0.expand(state, scratch, &mut watch);
         let is_hang = watch.violates && !watch.is_final;
@@ -211,8 +237,23 @@ impl<S: Sink> Sink for Watch<'_, S> {
         self.sink.successor(state);
     }
 
+    fn hashed_successor(&mut self, state: &[u8], hash: u64) {
+        self.steps = true;
+        self.moves |= state != self.state;
+        self.sink.hashed_successor(state, hash);
+    }
+
+    fn same_state(&mut self, state: &[u8]) {
+        self.steps = true;
+        self.sink.same_state(state);
+    }
+
     fn is_farther(&self, state: &[u8]) -> bool {
         self.sink.is_farther(state)
+    }
+
+    fn is_hashed_farther(&self, state: &[u8], hash: u64) -> bool {
+        self.sink.is_hashed_farther(state, hash)
     }
 
     fn target(&mut self, class: u32, detail: u32) {
