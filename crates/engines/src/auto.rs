@@ -15,8 +15,9 @@
 //! Each later round starts with a search for violations of few threads ([`crate::few_threads`]), the
 //! robustness arm, and proofs without some locations ([`crate::hiding`]). The proof arm comes next,
 //! then the exact arm, which continues its search of the previous round with the same or a larger bound
-//! on pending accesses. If the control flow bounds the store buffers, the exact arm can decide the
-//! program, so it comes first, and the proof arm joins only in late rounds.
+//! on pending accesses. If the control flow bounds the store buffers, or no run so far has needed more
+//! pending accesses than the bound, the exact arm can probably decide the program. Then it comes first,
+//! and the proof arm joins only in late rounds.
 //!
 //! Rejected: an exact and an abstract search in parallel. The exact search had to end first, for an
 //! answer that does not depend on timing, and it is slower where it cannot decide the program.
@@ -218,10 +219,14 @@ impl Portfolio<'_> {
             let states = allowance.min(self.settings.limits.states);
             let last = states == self.settings.limits.states;
             let settings = self.settings_beside(paused.as_ref(), states);
+            // If the control flow bounds the store buffers, the exact search decides the program. It
+            // probably does, too, if no run so far has needed more than the bound.
+            let is_bounded = sufficient_bound.is_some()
+                || paused.as_ref().is_some_and(Paused::keeps_within_bound);
             // Where the exact search decides, the searches before it cost a part of what it has spent.
-            let share = |divisor: u64| match sufficient_bound {
-                Some(_) => states / (STATES_FACTOR * SPENT_DIVISOR),
-                None => (states / divisor).max(FIRST_STATES),
+            let share = |divisor: u64| match is_bounded {
+                true => states / (STATES_FACTOR * SPENT_DIVISOR),
+                false => (states / divisor).max(FIRST_STATES),
             };
             if let Some(exact) = &exact_answer {
                 let few_states = share(STATES_FACTOR);
@@ -248,7 +253,7 @@ impl Portfolio<'_> {
                         robustness::Attempt::Undecidable => try_robustness = false,
                     }
                 }
-                if !self.settings.certifiable && sufficient_bound.is_none() && !grows {
+                if !self.settings.certifiable && !is_bounded && !grows {
                     let within = hiding_settings(settings, states, max_bound);
                     let verify = |task: Task<'_>| self.verify_hidden(task, within);
                     if let Some(answer) = hiding::prove(self.task, self.budget.cancel, &verify) {
@@ -259,9 +264,8 @@ impl Portfolio<'_> {
             let exact_is_done = exact_answer
                 .as_ref()
                 .is_some_and(|answer| is_exhausted(answer, max_bound) || is_out_of_memory(answer));
-            // The exact search decides the program if the control flow bounds the store buffers.
-            // If not, a proof is more likely, except in the short first round.
-            let is_bounded = sufficient_bound.is_some();
+            // If the exact search does not decide the program, a proof is more likely, except in the
+            // short first round.
             let may_prove =
                 !grows && (!is_bounded || states > EXACT_STATES || last) || exact_is_done;
             let prove_first = exact_is_done || !is_bounded && exact_answer.is_some() && !grows;

@@ -95,6 +95,11 @@ impl Paused {
     pub(crate) fn bytes(&self) -> u64 {
         self.found.bytes
     }
+
+    /// Returns whether no run so far has needed more pending accesses than the bound.
+    pub(crate) fn keeps_within_bound(&self) -> bool {
+        !self.found.bounded
+    }
 }
 
 /// Runs the explicit engine. It continues an earlier search of the same task, if there is one. Returns
