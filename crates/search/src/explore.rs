@@ -215,6 +215,9 @@ impl<T, V: Visited<T>> ChunkSink<'_, T, V> {
     fn add(&mut self, state: &[u8], known: Option<u64>) {
         let hash = V::hash(self.system, state, known, self.work.get_mut());
         let outbox = &mut self.chunk.outboxes[shard_of(hash)];
+        // As much as a short successor reserves. Which successors are passed as short ones may depend
+        // on what a search thread remembers, and allocated memory must not.
+        outbox.reserve(HEADER + state.len().max(BLOCK));
         outbox.extend_from_slice(&header(hash, self.state, state.len()));
         outbox.extend_from_slice(state);
         self.chunk.transitions += 1;

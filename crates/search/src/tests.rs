@@ -1,6 +1,7 @@
 //! Comparison of the search with a naive search on generated graphs, on one and on several threads.
 
 mod dives;
+mod encodings;
 mod ordered;
 mod resumed;
 
@@ -49,7 +50,12 @@ impl TransitionSystem for Formula {
     }
 }
 
-fn search(system: &Formula, threads: usize, limits: Limits, stop_at: Option<u32>) -> Exploration {
+fn search<T: TransitionSystem>(
+    system: &T,
+    threads: usize,
+    limits: Limits,
+    stop_at: Option<u32>,
+) -> Exploration {
     explore(
         system,
         Options {
