@@ -312,7 +312,14 @@ impl Visitor for Search<'_> {
                 (Answer { outcomes_complete: false, ..answer }, found, None)
             }
             None => {
-                let collapsed = Collapsed::new(&machine, search.dictionary.take());
+                let known = search.dictionary.take();
+                let has_known = known.is_some();
+                let collapsed = Collapsed::new(&machine, known);
+                if collapsed.dictionary().is_some() && !has_known {
+                    // The earlier search stored representatives. This one was cancelled before it saw
+                    // that all initial states are symmetric.
+                    search.earlier = None;
+                }
                 let (answer, found) = search.run(&collapsed);
                 let outcomes_complete = answer.outcomes_complete && keeps_outcomes;
                 let dictionary = collapsed.dictionary();
