@@ -168,6 +168,9 @@ pub struct Machine<'p, M: MemoryModel> {
     pub race_threads: usize,
     /// Whether searches tabulate steps, if the model has tables.
     pub tabulates: bool,
+    /// The number of parts of threads above which the table of steps is emptied. The table has at most
+    /// four times as many entries.
+    pub max_tabulated_parts: usize,
     /// A mutation of the machine or of its reductions, for the tests.
     pub mutated: Mutated,
     /// The useful guesses, if the model guesses the directions of branches.
@@ -236,6 +239,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             reductions: Reductions { fuse, ..reductions },
             race_threads: race::MIN_THREADS,
             tabulates: true,
+            max_tabulated_parts: step_table::MAX_PARTS,
             mutated: Mutated::NONE,
             work_limits: WorkLimits::default(),
             specifications: properties.filter_map(specification).collect(),

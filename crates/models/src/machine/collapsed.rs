@@ -193,7 +193,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         else {
             return;
         };
-        form.refresh(table.limit_size());
+        form.refresh(table.limit_size(self.max_tabulated_parts));
         segments.set_bytes(state);
         *is_unpacked = false;
         while let Some((t, number)) = self.find_numbered_parts(scratch) {

@@ -11,15 +11,15 @@
 //!
 //! Direction: exact. An entry is the result of the machine; [`Scope`](crate::model::Scope) says what
 //! it depends on. Rejected: translation of statements into code of their own, which would be a second
-//! implementation of the operations; numbers instead of bytes in stored states, which would depend on
-//! the order in which search threads meet the parts.
+//! implementation of the operations; numbers of this table in stored states, because each search thread
+//! has a table of its own (see [`super::dictionary`]).
 
 use super::dictionary::{hash_of_sum, part_summand, value_summand};
 use crate::bits::{PADDING, Place, Writer};
 use fencepost_ir::{Loc, ThreadId};
 
-/// The number of parts, and of entries, above which the table is emptied.
-const MAX_ENTRIES: usize = 1 << 18;
+/// The number of parts above which the table is emptied.
+pub(super) const MAX_PARTS: usize = 1 << 18;
 
 /// The maximal number of values of a location that are indices of a table.
 const MAX_INDEXED_VALUES: u64 = 64;
@@ -290,11 +290,11 @@ fn word(bytes: &[u8], start: usize, len: usize) -> u64 {
 }
 
 impl StepTable {
-    /// Empties the table if it is too large. Numbers of parts are then no longer valid. Returns whether
-    /// it was too large.
+    /// Empties the table if it has `max_parts` parts or four times as many entries. Numbers of parts are
+    /// then no longer valid. Returns whether it was too large.
     #[inline]
-    pub(super) fn limit_size(&mut self) -> bool {
-        let is_too_large = self.parts.len() >= MAX_ENTRIES || self.entries.len() >= 4 * MAX_ENTRIES;
+    pub(super) fn limit_size(&mut self, max_parts: usize) -> bool {
+        let is_too_large = self.parts.len() >= max_parts || self.entries.len() >= 4 * max_parts;
         if is_too_large {
             *self = StepTable::default();
         }

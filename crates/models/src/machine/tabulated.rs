@@ -153,7 +153,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             work.clone_from(base);
             return;
         };
-        table.limit_size();
+        table.limit_size(self.max_tabulated_parts);
         segments.set_bytes(bytes);
         *is_unpacked = false;
         while let Some((t, (start, end))) = self.find_parts(scratch) {
