@@ -19,6 +19,7 @@
 //! - [`limits`]: limits, stop reasons, cancellation, progress.
 
 pub mod antichain;
+mod chunk;
 pub mod components;
 pub mod dive;
 mod ends;
