@@ -270,17 +270,12 @@ impl<M: MemoryModel> Machine<'_, M> {
             None => self.threads_to_check(&scratch.base),
         };
         combine(threads, |t| {
-            let Scratch { segments, wait_cache: cache, form, table, parts, .. } = &mut *scratch;
-            let memory = (self.shape.memory_bits as usize).div_ceil(8);
-            let part = match (form, table) {
-                (Some(_), Some(table)) => table.bytes_of(parts.id(t)),
-                (None, _) | (Some(_), None) => segments.thread(t),
-            };
-            cache.key.clear();
-            cache.key.push(t.index() as u8);
-            cache.key.extend_from_slice(&segments.bytes[..memory]);
-            cache.key.extend_from_slice(part);
-            if let Some(known) = cache.get() {
+            let mut key = std::mem::take(&mut scratch.wait_cache.key);
+            key.clear();
+            key.push(t.index() as u8);
+            self.append_memory_and_part(t, scratch, &mut key);
+            scratch.wait_cache.key = key;
+            if let Some(known) = scratch.wait_cache.get() {
                 return known;
             }
             self.unpack_base(scratch);

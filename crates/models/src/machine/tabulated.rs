@@ -195,6 +195,22 @@ impl<M: MemoryModel> Machine<'_, M> {
         None
     }
 
+    /// Appends the packed memory and the packed part of a thread of the state that is expanded.
+    pub(super) fn append_memory_and_part(
+        &self,
+        t: ThreadId,
+        scratch: &Scratch<M::Pending>,
+        out: &mut Vec<u8>,
+    ) {
+        let Scratch { segments, form, table, parts, .. } = scratch;
+        let memory = (self.shape.memory_bits as usize).div_ceil(8);
+        out.extend_from_slice(&segments.bytes[..memory]);
+        out.extend_from_slice(match (form, table) {
+            (Some(_), Some(table)) => table.bytes_of(parts.id(t)),
+            (None, _) | (Some(_), None) => segments.thread(t),
+        });
+    }
+
     /// Unpacks the state that is expanded, unless it is unpacked.
     pub(super) fn unpack_base(&self, scratch: &mut Scratch<M::Pending>) {
         if scratch.table.is_some() && !scratch.is_unpacked {
