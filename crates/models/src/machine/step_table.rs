@@ -290,11 +290,13 @@ fn word(bytes: &[u8], start: usize, len: usize) -> u64 {
 }
 
 impl StepTable {
-    /// Empties the table if it has `max_parts` parts or four times as many entries. Numbers of parts are
-    /// then no longer valid. Returns whether it was too large.
+    /// Empties the table if it has `max_parts` parts, four times as many entries, or 16 times as many
+    /// values. Numbers of parts are then no longer valid. Returns whether it was too large.
     #[inline]
     pub(super) fn limit_size(&mut self, max_parts: usize) -> bool {
-        let is_too_large = self.parts.len() >= max_parts || self.entries.len() >= 4 * max_parts;
+        let is_too_large = self.parts.len() >= max_parts
+            || self.entries.len() >= 4 * max_parts
+            || self.by_value.len() >= 16 * max_parts;
         if is_too_large {
             *self = StepTable::default();
         }
