@@ -10,6 +10,7 @@
 //! - [`mutations`]: mutations of the abstract rules are detected.
 //! - [`agreement`]: the engines on top: `auto` compared with `explicit`, and different numbers of
 //!   threads.
+//! - [`tables`]: searches with tabulated steps compared with searches that execute every step.
 //!
 //! Direction: a wrong "verified" is the worst possible error. So inclusion is checked with all and
 //! with no reductions, against two exact oracles: the explicit engine and the reference
@@ -22,3 +23,4 @@ mod inclusion;
 mod mutations;
 mod precision;
 mod requirements;
+mod tables;

@@ -15,6 +15,7 @@ use crate::verdict::{Bound, Explored, Findings, ReplayResult, Unsupported, judge
 use fencepost_ir::grace_period;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::{Coherence, Domain};
+use fencepost_models::machine::collapsed::Collapsed;
 use fencepost_models::machine::system::{FIRST_WITNESS, VIOLATION};
 use fencepost_models::replay::Trace;
 use fencepost_models::{Fidelity, Machine};
@@ -32,7 +33,9 @@ pub struct Abstraction {
 }
 
 /// The machine of an abstract model.
-type Abstract<'p> = Machine<'p, Buffered<Coherence>>;
+type AbstractMachine<'p> = Machine<'p, Buffered<Coherence>>;
+/// The system that is searched.
+type Abstract<'m, 'p> = Collapsed<'m, 'p, Buffered<Coherence>>;
 
 impl Engine for Abstraction {
     fn name(&self) -> &'static str {
@@ -70,12 +73,13 @@ impl Abstraction {
         let budget = Budget { cancel: &cancel, ..budget };
         let machine = Machine::new(task.problem, model, settings.reductions)
             .within(WorkLimits::of_search(&cancel, settings.limits));
-        let found = explore_ordered(&machine, options(settings, budget, settings.limits, stop_at));
+        let system = Collapsed::ordered(&machine);
+        let found = explore_ordered(&system, options(settings, budget, settings.limits, stop_at));
         let statistics = Statistics::from_search(&found);
         let mut confirmed = Vec::new();
         let mut spurious_run = None;
         for target in found.targets.iter().filter(|t| t.class == VIOLATION) {
-            match concretise_target(task, settings, &machine, &found, *target, None) {
+            match concretise_target(task, settings, &system, &found, *target, None) {
                 None => {}
                 Some(Ok(trace)) => {
                     confirmed.push(Evidence::replay(task, settings.reductions, &trace));
@@ -103,7 +107,7 @@ impl Abstraction {
         // A condition without a witness in the abstract model has none in the exact model. A
         // witness of the abstract model must be replayed on the exact model.
         let witnesses = match (&violation, &explored) {
-            (None, Explored::Everything) => witnesses(task, settings, &machine, &found),
+            (None, Explored::Everything) => witnesses(task, settings, &system, &found),
             _ => Vec::new(),
         };
         // The work on witnesses may have been cut.
@@ -124,7 +128,7 @@ impl Abstraction {
             outcomes_complete: false,
             decider: Decider::Abstraction(self.domain, self.k),
             spurious_run,
-            growing: growing_variable(&machine, &found, <[u8]>::to_vec),
+            growing: growing_variable(&machine, &found, |state| system.unfold(state)),
             runs: None,
             abstracted_values: None,
         }
@@ -137,11 +141,12 @@ impl Abstraction {
 fn concretise_target(
     task: Task<'_>,
     settings: Settings,
-    machine: &Abstract<'_>,
+    system: &Abstract<'_, '_>,
     found: &Exploration<Antichain>,
     target: Target,
     witness: Option<usize>,
 ) -> Option<Result<Trace, Box<SpuriousRun>>> {
+    let machine = system.machine;
     let (mut work, mut joined) = (machine.work(), Vec::new());
     let leads_to = |after: &[u8], next: &[u8]| {
         joined.clear();
@@ -149,12 +154,12 @@ fn concretise_target(
             || (are_comparable(machine, after, next)
                 && machine.relate(next, after, &mut work, &mut joined) == Relation::Covered)
     };
-    let path = path(machine, found, target, leads_to)?;
+    let path = path(system, found, target, leads_to)?;
     Some(concretise(task, settings.reductions, machine, path, witness))
 }
 
 /// Returns whether two states are comparable: they differ in the buffers only.
-fn are_comparable(machine: &Abstract<'_>, one: &[u8], other: &[u8]) -> bool {
+fn are_comparable(machine: &AbstractMachine<'_>, one: &[u8], other: &[u8]) -> bool {
     let key = |state: &[u8]| {
         let mut key = Vec::new();
         machine.key(state, &mut machine.work(), &mut key);
@@ -167,13 +172,13 @@ fn are_comparable(machine: &Abstract<'_>, one: &[u8], other: &[u8]) -> bool {
 fn witnesses(
     task: Task<'_>,
     settings: Settings,
-    machine: &Abstract<'_>,
+    system: &Abstract<'_, '_>,
     found: &Exploration<Antichain>,
 ) -> Vec<Option<ReplayResult<Witness>>> {
     let classes = (FIRST_WITNESS..).zip(0..task.problem.sometimes.len());
     let witness = |(class, at)| {
         let target = found.target(class)?;
-        Some(match concretise_target(task, settings, machine, found, target, Some(at))? {
+        Some(match concretise_target(task, settings, system, found, target, Some(at))? {
             Ok(trace) => {
                 ReplayResult::Confirmed(Witness::replay(task, settings.reductions, at, &trace))
             }

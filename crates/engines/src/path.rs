@@ -85,11 +85,7 @@ impl<M: MemoryModel> System for Collapsed<'_, '_, M> {
     type Model = M;
 
     fn trace(&self, found: &Exploration, target: Target) -> Option<Trace> {
-        let path: Vec<Vec<u8>> =
-            path_to(found, target).into_iter().map(|state| self.unfold(state)).collect();
-        let path: Vec<&[u8]> = path.iter().map(Vec::as_slice).collect();
-        steps_of(self.machine, &path, target.detail, |after, next| after == next)
-            .map(|path| path.trace)
+        path(self, found, target, |after, next| after == next).map(|path| path.trace)
     }
 
     fn machine(&self) -> &Machine<'_, M> {
@@ -162,7 +158,8 @@ pub(crate) fn trace<M: MemoryModel>(
     found: &Exploration,
     target: Target,
 ) -> Option<Trace> {
-    path(machine, found, target, |after, next| after == next).map(|path| path.trace)
+    let path = path_to(found, target);
+    steps_of(machine, &path, target.detail, |after, next| after == next).map(|path| path.trace)
 }
 
 /// A path of a search, as a run.
@@ -176,14 +173,18 @@ pub struct Path {
 
 /// Reconstructs the steps between the states of a path to a target. `leads_to` returns whether its
 /// second argument, a state of the path, equals or covers its first argument, the state after a
-/// step. Returns `None` if the search was cancelled: then the steps of a state may be incomplete.
+/// step. Both are packed. Returns `None` if the search was cancelled: then the steps of a state may be
+/// incomplete.
 pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
-    machine: &Machine<'_, M>,
+    system: &Collapsed<'_, '_, M>,
     found: &Exploration<V>,
     target: Target,
     leads_to: impl FnMut(&[u8], &[u8]) -> bool,
 ) -> Option<Path> {
-    steps_of(machine, &path_to(found, target), target.detail, leads_to)
+    let path = path_to(found, target).into_iter();
+    let path: Vec<Vec<u8>> = path.map(|state| system.unfold(state)).collect();
+    let path: Vec<&[u8]> = path.iter().map(Vec::as_slice).collect();
+    steps_of(system.machine, &path, target.detail, leads_to)
 }
 
 /// Reconstructs the steps between packed states, and the step with this detail of a target.

@@ -320,6 +320,10 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
     }
 
     fn has_tables(&self) -> bool {
+        D::HAS_TABLES
+    }
+
+    fn has_quiet_accesses(&self) -> bool {
         D::HAS_EXACT_QUEUES
     }
 

@@ -21,7 +21,7 @@
 pub mod buffer;
 pub mod cover;
 
-use crate::bits::{Field, Reader, Writer};
+use crate::bits::{BitReader, Field, Reader, Writer};
 use crate::buffered::{Committed, Discipline, LoadTarget, Store};
 use crate::model::Fidelity;
 use crate::mutation::{Mutated, Mutation};
@@ -147,6 +147,21 @@ impl Coherence {
         Entry { slot, epoch, before_barrier, value, label, last: false }
     }
 
+    /// Skips a packed entry.
+    fn skip(&self, shape: &Shape<'_>, thread: &ThreadShape, reader: &mut BitReader<'_>) {
+        let loc = thread.stores[reader.get(thread.slot_field)];
+        reader.skip(shape.location_fields[loc.index()]);
+        if self.has_epochs(thread) {
+            reader.skip(EPOCH);
+        }
+        if thread.has_store_load {
+            reader.skip(BIT);
+        }
+        if self.labelled {
+            reader.skip(self.label_field(shape));
+        }
+    }
+
     /// Returns whether the fences allow an element of the set to be committed now.
     fn passes_fences(&self, buffer: &Buffer, entry: &Entry) -> bool {
         match self.grouping {
@@ -189,6 +204,9 @@ impl Discipline for Coherence {
     const FIDELITY: Fidelity = Fidelity::Over;
 
     const LOADS_HAVE_ALTERNATIVES: bool = true;
+
+    /// A buffer decides which commits its thread can take. Their results depend on nothing else.
+    const HAS_TABLES: bool = true;
 
     fn empty(&self, shape: &Shape<'_>) -> Vec<Buffer> {
         shape.threads.iter().map(|_| Buffer::default()).collect()
@@ -416,6 +434,25 @@ impl Discipline for Coherence {
             writer.put(BIT, Value::from(entry.last));
         }
         writer.put(BIT, 0);
+    }
+
+    fn packed_bits(&self, shape: &Shape<'_>, bytes: &[u8], bit: usize, t: ThreadId) -> usize {
+        let thread = shape.thread(t);
+        if thread.stores.is_empty() {
+            return 0;
+        }
+        let mut reader = BitReader::new(bytes, bit);
+        if self.has_epochs(thread) {
+            reader.skip(EPOCH);
+        }
+        for _ in 0..reader.get(self.head_field(thread)) {
+            self.skip(shape, thread, &mut reader);
+        }
+        while reader.get(BIT) != 0 {
+            self.skip(shape, thread, &mut reader);
+            reader.skip(BIT);
+        }
+        reader.bit() - bit
     }
 
     fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Vec<Buffer>, t: ThreadId) {

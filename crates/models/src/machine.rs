@@ -17,6 +17,7 @@
 //! - [`hang`]: threads that wait forever.
 //! - `late_issue`: steps in which accesses become pending as late as possible; `late_end`: where such
 //!   a step ends; `at_once`: partial-order reduction with such steps.
+//! - [`part_order`]: the covering order on collapsed states.
 //! - `prompt`: internal steps that are taken together with the step before them.
 //! - [`quiet`]: accesses that are executed together with the step before them.
 //! - `race`: partial-order reduction with races.
@@ -41,6 +42,7 @@ mod late_end;
 mod late_issue;
 pub mod ordered;
 mod packed;
+pub mod part_order;
 mod prompt;
 pub mod quiet;
 mod race;

@@ -249,6 +249,12 @@ pub trait MemoryModel: Sync {
         false
     }
 
+    /// Returns whether a search may execute [quiet accesses](crate::machine::quiet) together with the
+    /// step before them. The model [has tables](Self::has_tables) and is exact.
+    fn has_quiet_accesses(&self) -> bool {
+        false
+    }
+
     /// Returns the scope of the memory operation at `pc`. [`Scope::State`] is always sound.
     fn issue_scope(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId, _: Pc) -> Scope {
         Scope::State
@@ -541,7 +547,8 @@ pub trait MemoryModel: Sync {
     );
 }
 
-/// An abstract model: its pending accesses can cover each other.
+/// An abstract model: its pending accesses can cover each other. One state covers another if the
+/// pending accesses of each thread do. Two states have a join if those of each thread have one.
 pub trait Covering: MemoryModel {
     /// Packs the part of one thread's pending accesses that is equal in all comparable states: what
     /// the thread sees of its own accesses.
@@ -553,11 +560,14 @@ pub trait Covering: MemoryModel {
         writer: &mut Writer,
     );
 
-    /// Returns whether `big` covers `small`: represents all concrete states that `small`
-    /// represents. Their keys are equal.
-    fn covers(&self, big: &Self::Pending, small: &Self::Pending) -> bool;
+    /// Returns whether the pending accesses of a thread in `big` cover those in `small`: they
+    /// represent everything that those in `small` represent. Their keys are equal.
+    fn covers(&self, big: &Self::Pending, small: &Self::Pending, t: ThreadId) -> bool;
 
-    /// Extends `into` so that it covers `from`, if the domain joins such states. Returns whether it
-    /// does. Their keys are equal.
-    fn join(&self, into: &mut Self::Pending, from: &Self::Pending) -> bool;
+    /// Returns whether the domain joins the pending accesses of a thread. Their keys are equal.
+    fn may_join(&self, one: &Self::Pending, other: &Self::Pending, t: ThreadId) -> bool;
+
+    /// Extends the pending accesses of a thread in `into` so that they cover those in `from`. The
+    /// domain [joins](Self::may_join) them.
+    fn join(&self, into: &mut Self::Pending, from: &Self::Pending, t: ThreadId);
 }

@@ -85,6 +85,10 @@ pub enum Mutation {
     HeadReopened,
     /// Abstract: every state covers every state with the same key.
     CoversTooMuch,
+    /// Abstract: a remembered relation of two parts has the wrong direction.
+    RelationsSwapped,
+    /// Abstract: the join of two parts is the stored part.
+    JoinsForgotten,
     /// Symbolic: a cycle counts as repeatable without validation by re-execution.
     CyclesNotValidated,
     /// Symbolic: a cycle may change the contents that it extends in any way.

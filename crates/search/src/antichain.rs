@@ -21,7 +21,7 @@
 
 use crate::system::{Ordered, Relation};
 use crate::table::Table;
-use crate::visited::{Arena, StateId, Visited, grow, hash};
+use crate::visited::{Arena, StateId, Visited, grow, hash, is_equal};
 use std::mem;
 
 /// The link of the last member of a chain.
@@ -91,7 +91,11 @@ impl Chains {
 #[derive(Debug)]
 pub(crate) struct CompareScratch<W> {
     work: W,
+    /// The state whose key was computed last, its key and the hash of the key. A search asks for them
+    /// several times in succession.
+    keyed: Option<Vec<u8>>,
     key: Vec<u8>,
+    hash: u64,
     /// The join that is being compared.
     current_join: Vec<u8>,
     /// The join that is compared next.
@@ -99,6 +103,23 @@ pub(crate) struct CompareScratch<W> {
     joined: Vec<u8>,
     /// The members to remove, in the order of their chain.
     to_remove: Vec<usize>,
+}
+
+impl<W> CompareScratch<W> {
+    /// Computes the key of a state and its hash.
+    #[inline]
+    fn compute_key<T: Ordered<Work = W>>(&mut self, system: &T, state: &[u8]) {
+        let keyed = match &mut self.keyed {
+            Some(keyed) if is_equal(keyed, state) => return,
+            Some(keyed) => keyed,
+            None => self.keyed.insert(Vec::new()),
+        };
+        keyed.clear();
+        keyed.extend_from_slice(state);
+        self.key.clear();
+        system.key(state, &mut self.work, &mut self.key);
+        self.hash = hash(&self.key);
+    }
 }
 
 /// The result of looking up a state.
@@ -145,28 +166,20 @@ impl Antichain {
         state: &[u8],
         compare: &mut CompareScratch<T::Work>,
     ) -> Lookup {
-        let CompareScratch { work, key, .. } = compare;
         let mut equal = None;
-        let mut has_key = false;
-        let mut compute_key = |key: &mut Vec<u8>| {
-            if !mem::replace(&mut has_key, true) {
-                key.clear();
-                system.key(state, work, key);
-            }
-        };
         let found = self.table.find(hash, |chain| {
             let mut members = self.chain(self.chains.first(chain));
-            equal = members.find(|index| self.arena.state(*index) == state);
+            equal = members.find(|index| is_equal(self.arena.state(*index), state));
             equal.is_some() || {
-                compute_key(key);
-                self.chains.key(chain) == key.as_slice()
+                compare.compute_key(system, state);
+                self.chains.key(chain) == compare.key.as_slice()
             }
         });
         match (equal, found) {
             (Some(index), _) => Lookup::Equal(index),
             (None, Ok(slot)) => Lookup::Chain(self.table.index(slot)),
             (None, Err(slot)) => {
-                compute_key(key);
+                compare.compute_key(system, state);
                 Lookup::Empty(slot)
             }
         }
@@ -289,7 +302,9 @@ impl<T: Ordered> Visited<T> for Antichain {
     fn work(system: &T) -> Self::Work {
         CompareScratch {
             work: system.work(),
+            keyed: None,
             key: Vec::new(),
+            hash: 0,
             current_join: Vec::new(),
             next_join: Vec::new(),
             joined: Vec::new(),
@@ -299,9 +314,8 @@ impl<T: Ordered> Visited<T> for Antichain {
 
     #[inline]
     fn hash(system: &T, state: &[u8], _: Option<u64>, compare: &mut Self::Work) -> u64 {
-        compare.key.clear();
-        system.key(state, &mut compare.work, &mut compare.key);
-        hash(&compare.key)
+        compare.compute_key(system, state);
+        compare.hash
     }
 
     fn recode(&mut self, recode: &impl Fn(&[u8], &mut Vec<u8>)) {

@@ -232,6 +232,7 @@ struct Search<'a, T: TransitionSystem, V: Visited<T>> {
     /// The working memory of the other threads.
     other_scratches: Vec<T::Scratch>,
     work: V::Work,
+    other_works: Vec<V::Work>,
     targets: Vec<Target>,
     facts: BTreeSet<Vec<u8>>,
     transitions: u64,
@@ -249,6 +250,7 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
             scratch: system.scratch(),
             other_scratches: Vec::new(),
             work: V::work(system),
+            other_works: Vec::new(),
             targets: Vec::new(),
             facts: BTreeSet::new(),
             transitions: 0,
@@ -415,10 +417,11 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
         }
         let others = self.options.threads.get() - 1;
         self.other_scratches.resize_with(others, || system.scratch());
+        self.other_works.resize_with(others, || V::work(system));
         thread::scope(|scope| {
             let work = &work;
-            let others: Vec<_> = (self.other_scratches.iter_mut())
-                .map(|scratch| scope.spawn(move || work(scratch, &mut V::work(system))))
+            let others: Vec<_> = (self.other_scratches.iter_mut().zip(&mut self.other_works))
+                .map(|(scratch, compare)| scope.spawn(move || work(scratch, compare)))
                 .collect();
             let completed = work(&mut self.scratch, &mut self.work);
             others.into_iter().fold(completed, |all, other| match other.join() {
@@ -434,6 +437,9 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
         if needs_recoding {
             let recode = self.system.begin_recoding();
             self.shards.iter_mut().for_each(|shard| shard.recode(&recode));
+            // The working memory may remember states.
+            self.work = V::work(self.system);
+            self.other_works.clear();
         }
         needs_recoding
     }
@@ -492,9 +498,10 @@ impl<'a, T: TransitionSystem, V: Visited<T>> Search<'a, T, V> {
                 insert_into(id, &mut shard.lock().unwrap_or_else(|e| e.into_inner()), work);
             }
         };
+        self.other_works.resize_with(threads - 1, || V::work(system));
         thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(|| work(&mut V::work(system)));
+            for other in &mut self.other_works {
+                scope.spawn(|| work(other));
             }
             work(&mut self.work);
         });

@@ -71,10 +71,11 @@ pub enum Relation {
 /// Covering is a partial order on the states with the same key. States with different keys are
 /// unrelated.
 pub trait Ordered: TransitionSystem {
-    /// Working memory for comparisons.
-    type Work;
+    /// Working memory of one search thread for comparisons.
+    type Work: Send;
 
-    /// Creates the working memory.
+    /// Creates the working memory. It may remember what a search thread has computed, as long as the
+    /// results do not depend on it.
     fn work(&self) -> Self::Work;
 
     /// Appends the key of a state to `key`. Only states with equal keys are compared.

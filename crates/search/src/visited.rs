@@ -62,7 +62,7 @@ pub(crate) fn shard_of(hash: u64) -> usize {
 /// Compares two states. The first and the last eight bytes of a state with 8 to 16 bytes are all of
 /// it, and so on. A call of `memcmp` costs more.
 #[inline(always)]
-fn is_equal(a: &[u8], b: &[u8]) -> bool {
+pub(crate) fn is_equal(a: &[u8], b: &[u8]) -> bool {
     /// Compares the first and the last `N` bytes.
     #[inline(always)]
     fn ends_are_equal<const N: usize>(a: &[u8], b: &[u8]) -> bool {
@@ -72,6 +72,7 @@ fn is_equal(a: &[u8], b: &[u8]) -> bool {
         && match a.len() {
             8..=16 => ends_are_equal::<8>(a, b),
             4..=7 => ends_are_equal::<4>(a, b),
+            17..=32 => ends_are_equal::<16>(a, b),
             _ => a == b,
         }
 }
@@ -80,7 +81,7 @@ fn is_equal(a: &[u8], b: &[u8]) -> bool {
 /// replaced by a state that covers it.
 pub(crate) trait Visited<T>: AsRef<Arena> + Send + Sync {
     /// Working memory of one search thread.
-    type Work;
+    type Work: Send;
 
     fn new() -> Self;
 

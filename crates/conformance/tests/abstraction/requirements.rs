@@ -7,6 +7,7 @@ use fencepost_ir::{FenceKinds, Op, Problem, Property, StoreBuffers, Value};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::buffer::LAST_EPOCH;
 use fencepost_models::coherence::{Coherence, Domain};
+use fencepost_models::machine::collapsed::Collapsed;
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::mutation::Mutated;
 use fencepost_models::{Machine, Reductions};
@@ -117,7 +118,7 @@ pub(crate) fn search(
     let (cancel, progress) = (&cancel, &progress);
     let threads = NonZeroUsize::MIN;
     let options = Options { limits, cancel, progress, threads, stop_at: None };
-    let found = explore_ordered(&machine, options);
+    let found = explore_ordered(&Collapsed::ordered(&machine), options);
     let value = |four: &[u8; 8]| Value::from_le_bytes(*four);
     let outcome = |fact: &Vec<u8>| fact.as_chunks::<8>().0.iter().map(value).collect();
     AbstractResult {

@@ -29,6 +29,9 @@ pub trait Discipline: Sync {
     /// Whether the queues represent one content, and a thread reads its youngest pending store.
     const HAS_EXACT_QUEUES: bool = false;
 
+    /// Whether steps may be tabulated, see [`crate::model::MemoryModel::has_tables`].
+    const HAS_TABLES: bool = Self::HAS_EXACT_QUEUES;
+
     /// Returns empty queues.
     fn empty(&self, shape: &Shape<'_>) -> Self::Queues;
 
@@ -149,9 +152,9 @@ pub trait Discipline: Sync {
     fn encode(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, writer: &mut Writer);
 
     /// Returns the number of bits of the packed queues of one thread, which begin at `bit`, if the
-    /// queues are [exact](Self::HAS_EXACT_QUEUES).
+    /// discipline [has tables](Self::HAS_TABLES).
     fn packed_bits(&self, _: &Shape<'_>, _: &[u8], _bit: usize, _: ThreadId) -> usize {
-        unreachable!("only exact queues are tabulated")
+        unreachable!("the steps of the discipline are not tabulated")
     }
 
     /// Unpacks the queues of one thread.

@@ -125,22 +125,17 @@ impl Covering for Buffered<Coherence> {
         w.put(WORD, self.0.checksum(buffer) as Value);
     }
 
-    fn covers(&self, big: &Vec<Buffer>, small: &Vec<Buffer>) -> bool {
-        if self.0.mutated.is(crate::mutation::Mutation::CoversTooMuch) {
-            return true;
-        }
-        big.iter().zip(small).all(|(big, small)| self.0.covers(big, small))
+    fn covers(&self, big: &Vec<Buffer>, small: &Vec<Buffer>, t: ThreadId) -> bool {
+        self.0.mutated.is(crate::mutation::Mutation::CoversTooMuch)
+            || self.0.covers(&big[t.index()], &small[t.index()])
     }
 
-    fn join(&self, into: &mut Vec<Buffer>, from: &Vec<Buffer>) -> bool {
-        let mut pairs = into.iter().zip(from);
-        if !pairs.all(|(into, from)| self.0.may_join(into, from)) {
-            return false;
-        }
-        for (into, from) in into.iter_mut().zip(from) {
-            from.set.iter().for_each(|entry| into.add(*entry));
-        }
-        true
+    fn may_join(&self, one: &Vec<Buffer>, other: &Vec<Buffer>, t: ThreadId) -> bool {
+        self.0.may_join(&one[t.index()], &other[t.index()])
+    }
+
+    fn join(&self, into: &mut Vec<Buffer>, from: &Vec<Buffer>, t: ThreadId) {
+        from[t.index()].set.iter().for_each(|entry| into[t.index()].add(*entry));
     }
 }
 

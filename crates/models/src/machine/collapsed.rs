@@ -28,7 +28,7 @@ pub struct Collapsed<'m, 'p, M: MemoryModel> {
     /// The machine.
     pub machine: &'m Machine<'p, M>,
     /// `None` if the machine has no table of steps. Then states are packed.
-    dictionary: Option<Arc<PartDictionary>>,
+    pub(super) dictionary: Option<Arc<PartDictionary>>,
 }
 
 impl<'m, 'p, M: MemoryModel> Collapsed<'m, 'p, M> {
@@ -36,8 +36,8 @@ impl<'m, 'p, M: MemoryModel> Collapsed<'m, 'p, M> {
     /// bound needs the dictionary of that search.
     pub fn new(machine: &'m Machine<'p, M>, earlier: Option<Arc<PartDictionary>>) -> Self {
         let new = || {
-            let memory = (machine.shape.memory_bits as usize).div_ceil(8);
-            Arc::new(PartDictionary::new(memory, machine.shape.threads.len()))
+            let threads = machine.shape.threads.len();
+            Arc::new(PartDictionary::with_width(machine.packed_memory(), threads, 1))
         };
         let dictionary = machine.has_table().then(|| earlier.unwrap_or_else(new));
         Collapsed { machine, dictionary }

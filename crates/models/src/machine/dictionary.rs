@@ -4,7 +4,7 @@
 //! states. A collapsed state is its packed memory and one number for each thread. Source: the collapse
 //! compression of \[Hol97\].
 //!
-//! *Width of numbers.* Each number has one byte at first. If a thread has more parts than its numbers
+//! *Width of numbers.* Usually, each number has one byte at first. If a thread has more parts than its numbers
 //! count, the search encodes its states again with wider numbers (`fencepost_search::Encoding`). This
 //! depends on the parts of complete rounds only, so it does not depend on the number of search threads.
 //!
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The largest width of a number, in bytes.
-const MAX_WIDTH: u32 = 4;
+pub(super) const MAX_WIDTH: u32 = 4;
 
 /// Returns a number each of whose bits depends on all bits of `x`.
 #[inline]
@@ -168,10 +168,12 @@ pub struct PartDictionary {
 }
 
 impl PartDictionary {
-    pub(super) fn new(memory: usize, threads: usize) -> Self {
+    /// Returns an empty dictionary for states with this length of packed memory, this number of threads
+    /// and numbers of this width.
+    pub(super) fn with_width(memory: usize, threads: usize, width: u32) -> Self {
         let contents = Contents {
             threads: (0..threads).map(|_| ThreadParts::default()).collect(),
-            layout: Layout::new(memory, vec![1; threads]),
+            layout: Layout::new(memory, vec![width; threads]),
         };
         PartDictionary { contents: RwLock::new(contents), version: AtomicU32::new(0) }
     }
@@ -309,7 +311,7 @@ mod tests {
 
     #[test]
     fn wider_numbers_keep_states_and_hashes() {
-        let dictionary = PartDictionary::new(2, 2);
+        let dictionary = PartDictionary::with_width(2, 2, 1);
         let (p, q) = (ThreadId::from_index(0), ThreadId::from_index(1));
         let part = |number: u32| number.to_le_bytes();
         assert_eq!((dictionary.number(p, &part(7)), dictionary.number(q, &part(8))), (0, 0));

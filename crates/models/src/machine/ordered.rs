@@ -1,23 +1,34 @@
-//! The covering order on the states of an abstract model's machine.
+//! The covering order on the states of an abstract model's machine. Searches compare collapsed states
+//! ([`super::part_order`]), if steps are tabulated.
 
 use super::Machine;
 use crate::bits::Writer;
 use crate::model::Covering;
 use crate::state::State;
+use fencepost_ir::ThreadId;
 use fencepost_search::{Ordered, Relation};
 
 /// Working memory for the comparison of states.
 #[derive(Debug)]
 pub struct Work<P> {
-    kept: State<P>,
-    new: State<P>,
-    writer: Writer,
+    pub(super) kept: State<P>,
+    pub(super) new: State<P>,
+    pub(super) writer: Writer,
 }
 
 impl<P> Work<P> {
     /// Returns the state whose key was computed last, unpacked.
     pub fn keyed(&self) -> &State<P> {
         &self.new
+    }
+}
+
+impl<M: Covering> Machine<'_, M> {
+    /// Packs the part of the key that belongs to one thread.
+    pub(super) fn encode_key(&self, state: &State<M::Pending>, t: ThreadId, writer: &mut Writer) {
+        self.encode_control(state, t, writer);
+        self.model.encode_key(&self.shape, &state.pending, t, writer);
+        writer.align();
     }
 }
 
@@ -34,9 +45,7 @@ impl<M: Covering> Ordered for Machine<'_, M> {
         writer.clear();
         self.encode_memory(&new.memory, writer);
         for t in self.shape.program().thread_ids() {
-            self.encode_control(new, t, writer);
-            self.model.encode_key(&self.shape, &new.pending, t, writer);
-            writer.align();
+            self.encode_key(new, t, writer);
         }
         key.extend_from_slice(writer.bytes());
     }
@@ -51,13 +60,16 @@ impl<M: Covering> Ordered for Machine<'_, M> {
         let Work { kept: old, new: state, writer } = work;
         self.unpack(kept, old);
         self.unpack(new, state);
-        if self.model.covers(&old.pending, &state.pending) {
+        let threads = || self.shape.program().thread_ids();
+        let (model, kept, new) = (&self.model, &old.pending, &mut state.pending);
+        if threads().all(|t| model.covers(kept, new, t)) {
             return Relation::Covered;
         }
-        if self.model.covers(&state.pending, &old.pending) {
+        if threads().all(|t| model.covers(new, kept, t)) {
             return Relation::Covers;
         }
-        if self.model.join(&mut state.pending, &old.pending) {
+        if threads().all(|t| model.may_join(kept, new, t)) {
+            threads().for_each(|t| model.join(new, kept, t));
             joined.extend_from_slice(self.encode(state, writer));
             return Relation::Joined;
         }

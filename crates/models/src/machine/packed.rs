@@ -10,6 +10,9 @@ use crate::model::MemoryModel;
 use crate::state::{Memory, State};
 use fencepost_ir::{Pc, ThreadId, Value};
 
+/// Whether a record cell is allocated.
+const ALLOCATED: Field = Field::new(0, 1);
+
 /// A packed state and the ends of its segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Segments {
@@ -49,6 +52,12 @@ impl<M: MemoryModel> Machine<'_, M> {
             self.encode_thread(state, t, writer);
         }
         writer.bytes()
+    }
+
+    /// Returns the length of packed memory.
+    #[inline]
+    pub(super) fn packed_memory(&self) -> usize {
+        (self.shape.memory_bits as usize).div_ceil(8)
     }
 
     /// Packs memory and one thread of a state.
@@ -111,7 +120,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             writer.put(*field, *value);
         }
         for allocated in &memory.allocated {
-            writer.put(Field::for_count(2), Value::from(*allocated));
+            writer.put(ALLOCATED, Value::from(*allocated));
         }
         writer.align();
     }
@@ -139,8 +148,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 reader.get(*field);
             }
             for _ in 0..self.shape.cells {
-                let field = Field::for_count(2);
-                writer.put(field, reader.get(field));
+                writer.put(ALLOCATED, reader.get(ALLOCATED));
             }
         }
         writer.align();
@@ -207,7 +215,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             *value = reader.get(*field);
         }
         for allocated in &mut memory.allocated {
-            *allocated = reader.get(Field::for_count(2)) != 0;
+            *allocated = reader.get(ALLOCATED) != 0;
         }
     }
 

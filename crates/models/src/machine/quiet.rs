@@ -76,7 +76,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         let Self { reductions, model, shape, .. } = self;
         reductions.partial_order
             && reductions.quiet_accesses
-            && model.has_tables()
+            && model.has_quiet_accesses()
             && !shape.grace_periods.occur
     }
 
