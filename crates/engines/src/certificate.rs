@@ -20,10 +20,12 @@ use fencepost_ir::ThreadId;
 use fencepost_models::catalog::ModelKind;
 use fencepost_models::coherence::Domain;
 use fencepost_models::coherence::buffer::Buffer;
+use fencepost_models::machine::collapsed::Collapsed;
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::state::State;
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
 use fencepost_search::{Coverage, Stop, WorkLimits, explore, explore_ordered};
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -133,7 +135,8 @@ pub fn write_certificate(
         let machine = Machine::new(task.problem, model, Reductions::NONE)
             .within(WorkLimits::of_search(&cancel, settings.limits));
         let options = options(settings, budget, settings.limits, Some(VIOLATION));
-        let found = explore_ordered(&machine, options);
+        let system = Collapsed::ordered(&machine);
+        let found = explore_ordered(&system, options);
         match complete(found.coverage) {
             // Without reductions, the abstraction has violations that the reductions left out.
             Err(NoCertificate::Spurious) if domain != Domain::Set && finer < k + FINER => {
@@ -143,7 +146,8 @@ pub fn write_certificate(
             Ok(()) => {
                 let buffers =
                     |state: &State<Vec<Buffer>>, t: ThreadId| state.pending[t.index()].clone();
-                return put(&machine, header(finer), found.states, found.members(), &buffers, out);
+                let members = found.members().map(|state| Cow::Owned(system.unfold(state)));
+                return put(&machine, header(finer), found.states, members, &buffers, out);
             }
         }
     }
@@ -183,7 +187,8 @@ impl Visitor for Direct<'_> {
         let found = explore(&machine, options(self.settings, budget, limits, Some(VIOLATION)));
         complete(found.coverage)?;
         let nothing = |_: &State<M::Pending>, _: ThreadId| Buffer::default();
-        put(&machine, self.header, found.states, found.latest(usize::MAX), &nothing, self.out)
+        let states = found.latest(usize::MAX).map(Cow::Borrowed);
+        put(&machine, self.header, found.states, states, &nothing, self.out)
     }
 }
 
@@ -192,7 +197,7 @@ fn put<'s, M: MemoryModel>(
     machine: &Machine<'_, M>,
     header: Header,
     states: u64,
-    members: impl Iterator<Item = &'s [u8]>,
+    members: impl Iterator<Item = Cow<'s, [u8]>>,
     buffer: &dyn Fn(&State<M::Pending>, ThreadId) -> Buffer,
     out: &mut dyn Write,
 ) -> Result<u64, NoCertificate> {
@@ -202,7 +207,7 @@ fn put<'s, M: MemoryModel>(
         if let Some(stop) = machine.work_limits.cancel.reason() {
             return Err(NoCertificate::Stopped(stop));
         }
-        machine.unpack(packed, &mut state);
+        machine.unpack(&packed, &mut state);
         writeln!(out, "{}", plain(machine, &state, buffer).to_line())?;
     }
     out.flush()?;
