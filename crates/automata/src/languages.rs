@@ -38,6 +38,7 @@ pub(crate) enum Operation {
     WithLast(Language, Letter),
     Without(Language, u32),
     RemoveFirst(Language, Letter, u32),
+    RemoveLeading(Language, Letter, u32),
     Strip(Language, u32),
     Mark(Language, Letter, Option<u32>),
     Sorted(Language, u32),
@@ -250,6 +251,13 @@ impl Languages {
     pub fn remove_first(&mut self, l: Language, letter: Letter, barrier: u32) -> Language {
         self.memoised(Operation::RemoveFirst(l, letter, barrier), |store| {
             operations::remove_first(store.dfa(l), letter, barrier)
+        })
+    }
+
+    /// Returns the results of any number of [`Self::remove_first`], including none.
+    pub fn remove_leading(&mut self, l: Language, letter: Letter, barrier: u32) -> Language {
+        self.memoised(Operation::RemoveLeading(l, letter, barrier), |store| {
+            operations::remove_leading(store.dfa(l), letter, barrier)
         })
     }
 

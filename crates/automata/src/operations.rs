@@ -206,6 +206,30 @@ pub(crate) fn remove_first(dfa: &Dfa, letter: Letter, barrier: u32) -> Dfa {
     nfa.into_minimal_dfa()
 }
 
+/// Removes from each word its first letters of the class of `letter`, any number of them from none
+/// on, if they are all equal to `letter` and no letter of the class `barrier` is before them.
+pub(crate) fn remove_leading(dfa: &Dfa, letter: Letter, barrier: u32) -> Dfa {
+    // Second copy: no further letter is removed.
+    let mut nfa = Nfa::default();
+    let before = nfa.add_states_of(dfa);
+    let after = nfa.add_copy(dfa, true);
+    nfa.add_start(before);
+    for state in dfa.states() {
+        if dfa.accepts(state) {
+            nfa.set_accepting(before + state);
+        }
+        for &(read, target) in dfa.transitions(state) {
+            if read == letter {
+                nfa.add_epsilon_transition(before + state, before + target);
+            }
+            let stops = read.class == letter.class || read.class == barrier;
+            let to = if stops { after } else { before };
+            nfa.add_transition(before + state, read, to + target);
+        }
+    }
+    nfa.into_minimal_dfa()
+}
+
 /// Removes from each word its leading letters of the given classes.
 pub(crate) fn strip(dfa: &Dfa, classes: &[u32]) -> Dfa {
     let mut nfa = Nfa::default();

@@ -45,6 +45,11 @@ impl Languages {
         self.dfa(l).topological_order().is_some()
     }
 
+    /// Returns all words if there are at most this many.
+    pub fn words_if_at_most(&self, l: Language, most: u64) -> Option<Vec<Vec<Letter>>> {
+        self.dfa(l).words_if_at_most(most)
+    }
+
     /// Returns the lexicographically least of the shortest words; `None` if the language is empty.
     pub fn shortest_word(&self, l: Language) -> Option<Vec<Letter>> {
         let dfa = self.dfa(l);

@@ -9,6 +9,7 @@
 //! - [`agreement`]: verdicts on mutual exclusion agree with the corpus and with the abstraction.
 //! - [`certificates`]: verified programs get an accepted certificate.
 //! - [`fences`]: this engine and the usual one infer fences of the same cost.
+//! - [`silent_commits`]: commits that change nothing but the buffer lead to no other outcomes.
 //! - [`mutations`]: mutations of the rules are detected.
 //!
 //! Direction: both. A search that is cut short may miss outcomes. So every test counts its
@@ -22,4 +23,5 @@ mod fences;
 mod mutations;
 mod outcomes;
 pub(crate) mod queries;
+mod silent_commits;
 mod unbounded_buffers;

@@ -11,6 +11,7 @@
 //! - [`visited`]: the visited set, with inclusion.
 //! - [`acceleration`]: which cycles are tried.
 //! - [`cycle`]: cycles that a thread can iterate, and their effect on its buffer.
+//! - [`silent`]: commits that change nothing but the buffer.
 //! - [`exact_run`]: from a symbolic run to an exact run.
 //! - [`reached`]: the buffer contents reached at each program counter.
 
@@ -19,6 +20,7 @@ mod cycle;
 mod exact_run;
 pub mod reached;
 mod search;
+mod silent;
 mod transition;
 mod visited;
 
@@ -43,6 +45,9 @@ use search::{Search, SearchOptions, SearchResult};
 pub struct Automata {
     /// Whether sleep sets are used. They do not change the answers.
     pub sleep: bool,
+    /// Whether silent commits are added to a state at once. They do not change the answers. \[LW10\]
+    /// does not have them.
+    pub silent: bool,
     /// The exploration order. None: several orders take turns.
     pub order: Option<Order>,
     /// Deliberate errors, for mutation tests.
@@ -141,7 +146,8 @@ pub enum SearchExtent {
 
 impl Automata {
     /// Sleep sets on, several orders, no mutation.
-    pub const DEFAULT: Automata = Automata { sleep: true, order: None, mutated: Mutated::NONE };
+    pub const DEFAULT: Automata =
+        Automata { sleep: true, silent: true, order: None, mutated: Mutated::NONE };
 
     /// Searches in rounds with growing limits until a search terminates. Returns None for models
     /// without store buffers.
@@ -202,6 +208,7 @@ impl Automata {
             stop_at_violation,
             continue_after_errors,
             sleep: self.sleep,
+            silent: self.silent,
             order,
             max_automaton_states,
             record_contents,

@@ -93,6 +93,8 @@ pub enum Mutation {
     CyclesNotValidated,
     /// Symbolic: a cycle may change the contents that it extends in any way.
     CycleEffectsUnchecked,
+    /// Symbolic: a store of any value counts as a silent commit.
+    SilentCommitsIgnoreMemory,
     /// Tables: the result of a load does not depend on memory.
     LoadsIgnoreMemory,
     /// Partial order: every access commutes with the steps of other threads.

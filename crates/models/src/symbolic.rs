@@ -37,6 +37,9 @@ pub const STORE_LOAD: u32 = u32::MAX - 1;
 /// The classes of all markers.
 pub const MARKERS: [u32; 2] = [STORE_STORE, STORE_LOAD];
 
+/// The largest number of words whose rearrangements are looked up in a language.
+const MAX_REARRANGED_WORDS: u64 = 16;
+
 const LANGUAGE_ID: Field = Field::new(0, (u32::MAX >> 1) as u64);
 
 /// Returns the letter of a store.
@@ -141,6 +144,24 @@ impl Symbolic {
                     let product = languages.product_form(*small);
                     languages.is_included(product, *big)
                 }
+                || self.contains_rearrangements(&mut languages, *big, *small)
+        })
+    }
+
+    /// Returns whether a language contains each of a few words, possibly with its letters in another
+    /// order (PSO only).
+    fn contains_rearrangements(
+        &self,
+        languages: &mut Languages,
+        big: Language,
+        small: Language,
+    ) -> bool {
+        if self.grouping == StoreBuffers::Tso {
+            return false;
+        }
+        let words = languages.words_if_at_most(small, MAX_REARRANGED_WORDS);
+        words.is_some_and(|words| {
+            words.iter().all(|word| self.find_equivalent(languages, big, word).is_some())
         })
     }
 
@@ -189,6 +210,36 @@ impl Symbolic {
         let stripped = languages.strip_leading(rest, &MARKERS);
         // Loads wait for all stores before the last marker, so earlier markers are redundant.
         languages.keep_last_of_class(stripped, STORE_LOAD)
+    }
+
+    /// Returns the contents after committing a letter any number of times in a row, including none.
+    /// Contents with markers are returned unchanged.
+    pub fn commit_repeatedly(
+        &self,
+        languages: &mut Languages,
+        contents: Language,
+        oldest: Letter,
+    ) -> Language {
+        if self.has_markers(languages, contents) {
+            return contents;
+        }
+        match self.grouping {
+            StoreBuffers::Tso => {
+                let (mut all, mut rest) = (contents, contents);
+                loop {
+                    rest = languages.left_quotient(rest, oldest);
+                    let more = languages.union(all, rest);
+                    if more == all {
+                        return all;
+                    }
+                    all = more;
+                }
+            }
+            StoreBuffers::Pso => {
+                let shorter = languages.remove_leading(contents, oldest, STORE_STORE);
+                self.normal_form_after(languages, contents, shorter)
+            }
+        }
     }
 
     /// Returns the values that a load may read, in ascending order.

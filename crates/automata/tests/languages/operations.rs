@@ -217,6 +217,30 @@ proptest! {
     }
 
     #[test]
+    fn remove_leading_is_any_number_of_remove_first(tree in tree(), letter in letter(), barrier in 0..2u32) {
+        let barrier = if barrier == 0 { MARKER } else { 1 };
+        let (mut store, l) = build_tree(&tree);
+        let rest = store.remove_leading(l, letter, barrier);
+        // Nothing is missing.
+        let mut shorter = l;
+        for _ in 0..4 {
+            prop_assert!(store.is_included(shorter, rest));
+            shorter = store.remove_first(shorter, letter, barrier);
+        }
+        // Nothing is added: a word comes from a word of the tree. The monitor counts matched
+        // letters and notes whether letters may still be removed.
+        for word in all_words(3) {
+            let explained = has_matching_word(&mut store, l, (0, true), |&(at, open), read| {
+                let stops = read.class == letter.class || read.class == barrier;
+                let removed = (open && read == letter).then_some((at, open));
+                let kept = (word.get(at) == Some(&read)).then_some((at + 1, open && !stops));
+                removed.into_iter().chain(kept).collect()
+            }, |&(at, _)| at == word.len());
+            prop_assert_eq!(store.contains(rest, &word), explained, "{:?}", word);
+        }
+    }
+
+    #[test]
     fn append_marker_and_strip_leading_match_definition(tree in tree(), marker in letter(), ignoring in proptest::option::of(0..2u32)) {
         let (mut store, l) = build_tree(&tree);
         let with = store.append_marker(l, marker, ignoring);

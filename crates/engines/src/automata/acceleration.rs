@@ -10,6 +10,7 @@ use super::cycle::{
     committed, restored,
 };
 use super::search::Search;
+use super::silent::commit_silently;
 use super::transition::Transitions;
 use fencepost_automata::{Language, Letter};
 use fencepost_ir::{StoreBuffers, ThreadId};
@@ -233,9 +234,41 @@ impl Search<'_, '_> {
         let discipline = &self.machine.model.0;
         let (state, sleep) = (execution.state, execution.sleep.intersection(new.sleep));
         let covers = discipline.covers(&state.pending, &new.state.pending)
-            || self.is_one_iteration(base, &widening, new);
+            || self.is_one_iteration(base, &widening, new)
+            || self.options.silent && self.covers_with_silent_commits(base, &widening, new, &state);
         let widened = Some((base, widening));
         covers.then_some(NewState { state, sleep, widened, cycles: Vec::new() })
+    }
+
+    /// Returns whether the widened state, or the contents after one iteration, include the new state
+    /// once silent commits are added.
+    fn covers_with_silent_commits(
+        &self,
+        base: usize,
+        widening: &Widening,
+        new: &NewState,
+        widened: &SymbolicState,
+    ) -> bool {
+        let discipline = &self.machine.model.0;
+        let covers = |mut state: SymbolicState| {
+            commit_silently(self.machine, &mut state, Transitions::default());
+            discipline.covers(&state.pending, &new.state.pending)
+        };
+        let at = widening.part.thread.index();
+        let once = widening
+            .cycles
+            .last()
+            .filter(|cycle| widening.end == End::Back && cycle.restored.is_empty());
+        let after_once = |cycle: &Rc<Cycle>| {
+            let mut state = self.stack[base].state.clone();
+            let contents = state.pending[at];
+            state.pending[at] = {
+                let mut languages = discipline.languages();
+                discipline.append_words(&mut languages, contents, cycle.added)
+            };
+            state
+        };
+        covers(widened.clone()) || once.is_some_and(|cycle| covers(after_once(cycle)))
     }
 
     /// Returns whether the new state is the result of exactly one iteration. Under PSO, its

@@ -7,11 +7,12 @@
 
 use super::cycle::{Cycle, End, PathExecution, PathSegment, SymbolicStep, Widening};
 use super::search::Frame;
+use super::silent::SilentCommits;
 use super::transition::Transitions;
 use super::{Symbolic, SymbolicState};
 use crate::concretise::Move;
 use fencepost_automata::Letter;
-use fencepost_ir::{FenceKinds, MemoryOp, Op};
+use fencepost_ir::{FenceKinds, Loc, MemoryOp, Op};
 use fencepost_models::symbolic::{MARKERS, letter};
 use fencepost_search::{Cancel, Stop};
 
@@ -48,6 +49,9 @@ impl<'a, 'p> BackwardRun<'a, 'p> {
         }
         let mut at = stack.len();
         while let Some(frame) = at.checked_sub(1).map(|top| &stack[top]) {
+            for silent in frame.silent.iter().rev() {
+                self.undo_silent_commits(silent, &mut contents)?;
+            }
             if let Some((base, widening)) = &frame.widened {
                 contents = self.undo_widening(&stack[*base].state, widening, contents)?;
                 at = base + 1;
@@ -60,6 +64,32 @@ impl<'a, 'p> BackwardRun<'a, 'p> {
         debug_assert!(contents.iter().all(Vec::is_empty), "nothing may be pending at the start");
         self.moves.reverse();
         Ok(self.moves)
+    }
+
+    /// Goes back to before silent commits: adds stores at the front, as few as possible.
+    fn undo_silent_commits(
+        &mut self,
+        silent: &SilentCommits,
+        contents: &mut Contents,
+    ) -> Cancellable<()> {
+        let discipline = &self.machine.model.0;
+        let at = silent.thread.index();
+        let find = |word: &[Letter]| {
+            discipline.find_equivalent(&mut discipline.languages(), silent.before, word)
+        };
+        let mut longer = contents[at].clone();
+        loop {
+            if let Some(stop) = self.cancel.reason() {
+                return Err(stop);
+            }
+            if let Some(found) = find(&longer) {
+                contents[at] = found;
+                return Ok(());
+            }
+            longer.insert(0, silent.letter);
+            let (loc, value) = (Loc(silent.letter.class), silent.letter.value);
+            self.moves.push(Move::Commit(silent.thread, loc, value));
+        }
     }
 
     /// Goes back along a path. `before` holds the state before each segment.

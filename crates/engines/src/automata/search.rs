@@ -22,6 +22,7 @@ use super::acceleration::NewState;
 use super::cycle::{BufferPart, Cycle, SymbolicStep, Widening};
 use super::exact_run::BackwardRun;
 use super::reached::ReachedContents;
+use super::silent::{SilentCommits, commit_silently};
 use super::transition::{Transition, Transitions, continues_at_once};
 use super::visited::Visited;
 use super::{Order, Symbolic, SymbolicState};
@@ -51,6 +52,8 @@ pub(super) struct SearchOptions {
     pub(super) continue_after_errors: bool,
     /// Whether sleep sets are used.
     pub(super) sleep: bool,
+    /// Whether silent commits are added at once.
+    pub(super) silent: bool,
     /// The exploration order.
     pub(super) order: Order,
     /// The limit on the states of the automaton of a buffer.
@@ -93,6 +96,8 @@ pub(super) struct Frame {
     pub(super) symbolic_step: Option<Rc<SymbolicStep>>,
     /// The widening that was applied to this state, and the frame where its cycles start.
     pub(super) widened: Option<(usize, Widening)>,
+    /// The silent commits after the step or the widening.
+    pub(super) silent: Vec<SilentCommits>,
     /// The cycles found for this state, and the part of a buffer that each one extends.
     pub(super) cycles: Vec<(BufferPart, Rc<Cycle>)>,
     /// Transitions not to explore from here: those asleep and those already explored.
@@ -110,7 +115,7 @@ pub(super) struct Search<'a, 'p> {
     task: Task<'a>,
     settings: Settings,
     budget: Budget<'a>,
-    options: SearchOptions,
+    pub(super) options: SearchOptions,
     init: Vec<u32>,
     pub(super) stack: Vec<Frame>,
     /// The number of frames whose states are not stored.
@@ -274,6 +279,7 @@ impl<'a, 'p> Search<'a, 'p> {
             control: None,
             symbolic_step: Some(symbolic_step),
             widened: None,
+            silent: Vec::new(),
             cycles: Vec::new(),
             asleep,
             todo,
@@ -319,7 +325,11 @@ impl<'a, 'p> Search<'a, 'p> {
         {
             new_state = wider;
         }
-        let NewState { state, sleep, widened, cycles } = new_state;
+        let NewState { mut state, mut sleep, widened, cycles } = new_state;
+        let mut silent = Vec::new();
+        if self.options.silent {
+            (silent, sleep) = commit_silently(self.machine, &mut state, sleep);
+        }
         let Some((todo, asleep)) = self.visited.enter(self.machine, control, &state, sleep) else {
             return Ok(());
         };
@@ -333,6 +343,7 @@ impl<'a, 'p> Search<'a, 'p> {
             control: Some(control),
             symbolic_step,
             widened,
+            silent,
             cycles,
             asleep,
             todo,

@@ -398,7 +398,7 @@ impl Subject<'_> {
 
 /// Returns the engine with this search order.
 fn in_order(order: Order) -> Automata {
-    Automata { order: Some(order), ..Automata::default() }
+    Automata { order: Some(order), silent: false, ..Automata::default() }
 }
 
 /// Returns a search that explored all states, or the limit that stopped it.
