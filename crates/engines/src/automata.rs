@@ -48,7 +48,7 @@ pub struct Automata {
     /// Whether silent commits are added to a state at once. They do not change the answers. \[LW10\]
     /// does not have them.
     pub silent: bool,
-    /// The exploration order. None: several orders take turns.
+    /// The exploration order. None: several searches take turns ([`TURNS`]).
     pub order: Option<Order>,
     /// Deliberate errors, for mutation tests.
     pub mutated: Mutated,
@@ -73,8 +73,22 @@ pub enum Order {
     Commits,
 }
 
-/// The orders that take turns.
-const ORDERS: [Order; 3] = [Order::Statements, Order::Stores, Order::Commits];
+/// One search of a round.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    order: Order,
+    /// Whether silent commits are added at once. Some searches terminate only with them, others
+    /// only without them.
+    silent: bool,
+}
+
+/// The searches that take turns. The last one is omitted without silent commits.
+const TURNS: [Turn; 4] = [
+    Turn { order: Order::Statements, silent: false },
+    Turn { order: Order::Stores, silent: false },
+    Turn { order: Order::Commits, silent: false },
+    Turn { order: Order::Statements, silent: true },
+];
 /// States that a search may store in the first round.
 const FIRST_STATES: u64 = 500;
 /// The factor by which the limit on states grows from round to round.
@@ -85,7 +99,7 @@ const LONG_RUN: usize = 100;
 /// States that the automaton of a buffer may have in the first round. The limit doubles from round
 /// to round. A search that exceeds it is unlikely to reach a fixpoint.
 const FIRST_WIDTH: usize = 16;
-/// With at least this limit on states, only the first order is tried: a state space of this size is
+/// With at least this limit on states, only the first search is run: a state space of this size is
 /// large in every order.
 const SINGLE_ORDER_STATES: u64 = 100_000;
 
@@ -165,19 +179,24 @@ impl Automata {
             let (reached, widest) = (Vec::new(), Vec::new());
             return Some(AutomataAnswer { answer, visited: 0, errors: 0, reached, widest });
         }
-        let orders = self.order.as_ref().map_or(&ORDERS[..], std::slice::from_ref);
-        let single_order = orders.len() == 1;
-        let mut allowance = if single_order { settings.limits.states } else { FIRST_STATES };
-        let mut max_automaton_states = if single_order { usize::MAX } else { FIRST_WIDTH };
+        let fixed = self.order.map(|order| [Turn { order, silent: self.silent }]);
+        let turns = match &fixed {
+            Some(fixed) => &fixed[..],
+            None if self.silent => &TURNS[..],
+            None => &TURNS[..TURNS.len() - 1],
+        };
+        let single_turn = turns.len() == 1;
+        let mut allowance = if single_turn { settings.limits.states } else { FIRST_STATES };
+        let mut max_automaton_states = if single_turn { usize::MAX } else { FIRST_WIDTH };
         loop {
             let states = allowance.min(settings.limits.states);
             let limits = Limits { states, ..settings.limits };
             let round = Settings { limits, ..settings };
-            let orders = if states < SINGLE_ORDER_STATES { orders } else { &orders[..1] };
-            for (at, order) in orders.iter().enumerate() {
+            let turns = if states < SINGLE_ORDER_STATES { turns } else { &turns[..1] };
+            for (at, turn) in turns.iter().enumerate() {
                 let (result, coverage) =
-                    self.search_once(task, round, budget, extent, (*order, max_automaton_states))?;
-                let last = states == settings.limits.states && at + 1 == orders.len();
+                    self.search_once(task, round, budget, extent, (*turn, max_automaton_states))?;
+                let last = states == settings.limits.states && at + 1 == turns.len();
                 if last || coverage != Coverage::Cut(Stop::States) {
                     return Some(result);
                 }
@@ -194,7 +213,7 @@ impl Automata {
         settings: Settings,
         budget: Budget<'_>,
         extent: SearchExtent,
-        (order, max_automaton_states): (Order, usize),
+        (Turn { order, silent }, max_automaton_states): (Turn, usize),
     ) -> Option<(AutomataAnswer, Coverage)> {
         let cancel = budget.of_search();
         let budget = Budget { cancel: &cancel, ..budget };
@@ -208,7 +227,7 @@ impl Automata {
             stop_at_violation,
             continue_after_errors,
             sleep: self.sleep,
-            silent: self.silent,
+            silent,
             order,
             max_automaton_states,
             record_contents,

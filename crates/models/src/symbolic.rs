@@ -28,6 +28,7 @@ use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use fencepost_automata::{Language, Languages, Letter};
 use fencepost_ir::{FenceKinds, Loc, StoreBuffers, ThreadId, Value};
+use rustc_hash::FxHashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The class of the marker that a store-store fence leaves.
@@ -39,6 +40,8 @@ pub const MARKERS: [u32; 2] = [STORE_STORE, STORE_LOAD];
 
 /// The largest number of words whose rearrangements are looked up in a language.
 const MAX_REARRANGED_WORDS: u64 = 16;
+/// The largest length of such a word. A search for rearrangements may take long for a long word.
+const MAX_REARRANGED_LENGTH: usize = 12;
 
 const LANGUAGE_ID: Field = Field::new(0, (u32::MAX >> 1) as u64);
 
@@ -66,12 +69,19 @@ pub struct Symbolic {
     pub mutated: Mutated,
     /// All languages computed so far. A search has one thread, so the lock is never contended.
     languages: Mutex<Languages>,
+    /// By two languages: whether the first contains the words of the second in any order.
+    rearrangements: Mutex<FxHashMap<(Language, Language), bool>>,
 }
 
 impl Symbolic {
     /// Returns a discipline without any languages.
     pub fn new(grouping: StoreBuffers, mutated: Mutated) -> Self {
-        Symbolic { grouping, mutated, languages: Mutex::default() }
+        Symbolic {
+            grouping,
+            mutated,
+            languages: Mutex::default(),
+            rearrangements: Mutex::default(),
+        }
     }
 
     /// Returns the store of languages.
@@ -136,7 +146,8 @@ impl Symbolic {
     }
 
     /// Returns whether the contents of one state include those of another. `false` is always sound.
-    pub fn covers(&self, big: &[Language], small: &[Language]) -> bool {
+    /// With `rearranged`, the words of a small language are also looked up in other orders.
+    pub fn covers(&self, big: &[Language], small: &[Language], rearranged: bool) -> bool {
         let mut languages = self.languages();
         big.iter().zip(small).all(|(big, small)| {
             languages.is_included(*small, *big)
@@ -144,7 +155,7 @@ impl Symbolic {
                     let product = languages.product_form(*small);
                     languages.is_included(product, *big)
                 }
-                || self.contains_rearrangements(&mut languages, *big, *small)
+                || rearranged && self.contains_rearrangements(&mut languages, *big, *small)
         })
     }
 
@@ -159,10 +170,29 @@ impl Symbolic {
         if self.grouping == StoreBuffers::Tso {
             return false;
         }
+        // The projections are computed once for each language.
+        for class in languages.classes(small) {
+            let [few, many] = [small, big].map(|l| languages.project(l, class));
+            if !languages.is_included(few, many) {
+                return false;
+            }
+        }
+        if let Some(known) = self.rearrangements().get(&(big, small)) {
+            return *known;
+        }
         let words = languages.words_if_at_most(small, MAX_REARRANGED_WORDS);
-        words.is_some_and(|words| {
-            words.iter().all(|word| self.find_equivalent(languages, big, word).is_some())
-        })
+        let contains = words.is_some_and(|words| {
+            words.iter().all(|word| {
+                word.len() <= MAX_REARRANGED_LENGTH
+                    && self.find_equivalent(languages, big, word).is_some()
+            })
+        });
+        self.rearrangements().insert((big, small), contains);
+        contains
+    }
+
+    fn rearrangements(&self) -> MutexGuard<'_, FxHashMap<(Language, Language), bool>> {
+        self.rearrangements.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the normal form of a language.

@@ -6,6 +6,7 @@
 use super::queries::{MODELS, Outcomes, limited_to, missing, outcomes, replay_failure, run};
 use crate::common::{lower, model, report_comparisons, seeds};
 use fencepost_conformance::reference::{Model, explore};
+use fencepost_engines::automata::Order;
 use fencepost_engines::{Automata, Task};
 use fencepost_models::mutation::{Mutated, Mutation};
 use fencepost_testkit::programs::{Profile, program, unbounded_buffers};
@@ -14,6 +15,8 @@ use fencepost_testkit::programs::{Profile, program, unbounded_buffers};
 const MAX_STATES: u64 = 3_000;
 /// The number of random programs of each of three kinds.
 const PROGRAMS: u64 = 12;
+/// One search with silent commits.
+const WITH: Automata = Automata { order: Some(Order::Statements), ..Automata::DEFAULT };
 /// The engine without silent commits.
 const WITHOUT: Automata = Automata { silent: false, ..Automata::DEFAULT };
 
@@ -47,7 +50,7 @@ fn loops_that_store_to_three_locations_are_decided() {
         let problem = &lower(source).expect("the programs compile")[0];
         let model = &model("pso");
         let task = Task { problem, model };
-        let answer = run(&Automata::DEFAULT, task, limited_to(MAX_STATES));
+        let answer = run(&WITH, task, limited_to(MAX_STATES));
         assert_eq!(answer.verdict.word(), expected, "{source}");
         assert_eq!(replay_failure(problem, model, &answer.verdict), None, "{source}");
     }
@@ -75,8 +78,8 @@ fn silent_commits_do_not_change_the_outcomes_of_random_programs() {
             let Ok(problems) = lower(source) else { continue };
             let (problem, model) = (&problems[0], &model(name));
             let task = Task { problem, model };
-            let [with, without] = [Automata::DEFAULT, WITHOUT]
-                .map(|engine| outcomes(&engine, task, limited_to(MAX_STATES)));
+            let [with, without] =
+                [WITH, WITHOUT].map(|engine| outcomes(&engine, task, limited_to(MAX_STATES)));
             let case = format!("seed {seed} {name}\n{source}");
             assert_eq!(replay_failure(problem, model, &with.verdict), None, "{case}");
             if with.outcomes_complete && without.outcomes_complete {
@@ -102,11 +105,11 @@ fn stores_of_other_values_are_not_silent() {
     let source = "shared int x; thread p { x = 1; fence; } observe x;";
     let problem = &lower(source).expect("the program compiles")[0];
     let mutated = Mutated::with(Mutation::SilentCommitsIgnoreMemory);
-    let wrong = Automata { mutated, ..Automata::DEFAULT };
+    let wrong = Automata { mutated, ..WITH };
     for (name, reference_model) in MODELS {
         let task = Task { problem, model: &model(name) };
         let expected = reference(source, reference_model).expect("the program is finite");
-        assert_eq!(outcomes(&Automata::DEFAULT, task, limited_to(MAX_STATES)).outcomes, expected);
+        assert_eq!(outcomes(&WITH, task, limited_to(MAX_STATES)).outcomes, expected);
         let added = outcomes(&wrong, task, limited_to(MAX_STATES)).outcomes;
         assert!(missing(&added, &expected).is_some(), "{name}: {added:?}");
     }

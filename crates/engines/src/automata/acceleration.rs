@@ -233,7 +233,7 @@ impl Search<'_, '_> {
         }
         let discipline = &self.machine.model.0;
         let (state, sleep) = (execution.state, execution.sleep.intersection(new.sleep));
-        let covers = discipline.covers(&state.pending, &new.state.pending)
+        let covers = discipline.covers(&state.pending, &new.state.pending, self.options.silent)
             || self.is_one_iteration(base, &widening, new)
             || self.options.silent && self.covers_with_silent_commits(base, &widening, new, &state);
         let widened = Some((base, widening));
@@ -252,7 +252,7 @@ impl Search<'_, '_> {
         let discipline = &self.machine.model.0;
         let covers = |mut state: SymbolicState| {
             commit_silently(self.machine, &mut state, Transitions::default());
-            discipline.covers(&state.pending, &new.state.pending)
+            discipline.covers(&state.pending, &new.state.pending, self.options.silent)
         };
         let at = widening.part.thread.index();
         let once = widening

@@ -45,6 +45,10 @@ use std::rc::Rc;
 /// The largest number of steps for checking a cycle. Nested loops count each time.
 const MAX_STEPS: usize = 4_000;
 
+/// The largest automaton of widened contents. A cycle that leads to a larger one is not
+/// used: nested widenings can multiply the sizes, and one operation then takes minutes.
+const MAX_WIDENED_STATES: usize = 512;
+
 /// A step of the symbolic machine.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct SymbolicStep {
@@ -235,6 +239,9 @@ impl<'a, 'p> PathExecution<'a, 'p> {
                 }
                 let added = widening.added(&mut languages);
                 let widened = discipline.append_words(&mut languages, contents, added);
+                if languages.state_count(widened) > MAX_WIDENED_STATES {
+                    return false;
+                }
                 drop(languages);
                 self.state.pending[thread.index()] = widened;
                 if discipline.mutated.is(Mutation::CyclesNotValidated) {

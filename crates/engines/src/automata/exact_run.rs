@@ -66,7 +66,7 @@ impl<'a, 'p> BackwardRun<'a, 'p> {
         Ok(self.moves)
     }
 
-    /// Goes back to before silent commits: adds stores at the front, as few as possible.
+    /// Goes back to before silent commits: adds stores at the front.
     fn undo_silent_commits(
         &mut self,
         silent: &SilentCommits,
@@ -74,9 +74,24 @@ impl<'a, 'p> BackwardRun<'a, 'p> {
     ) -> Cancellable<()> {
         let discipline = &self.machine.model.0;
         let at = silent.thread.index();
+        // A front store passes all stores to other locations, so it may be added at the very front.
         let find = |word: &[Letter]| {
             discipline.find_equivalent(&mut discipline.languages(), silent.before, word)
         };
+        let (loc, value) = (Loc(silent.letter.class), silent.letter.value);
+        let commit = Move::Commit(silent.thread, loc, value);
+        let found = discipline.word_before_commits(
+            &discipline.languages(),
+            silent.before,
+            silent.letter,
+            &contents[at],
+        );
+        if let Some(found) = found {
+            let commits = found.len() - contents[at].len();
+            self.moves.extend(std::iter::repeat_n(commit, commits));
+            contents[at] = found;
+            return Ok(());
+        }
         let mut longer = contents[at].clone();
         loop {
             if let Some(stop) = self.cancel.reason() {
@@ -87,8 +102,7 @@ impl<'a, 'p> BackwardRun<'a, 'p> {
                 return Ok(());
             }
             longer.insert(0, silent.letter);
-            let (loc, value) = (Loc(silent.letter.class), silent.letter.value);
-            self.moves.push(Move::Commit(silent.thread, loc, value));
+            self.moves.push(commit.clone());
         }
     }
 

@@ -330,7 +330,9 @@ impl<'a, 'p> Search<'a, 'p> {
         if self.options.silent {
             (silent, sleep) = commit_silently(self.machine, &mut state, sleep);
         }
-        let Some((todo, asleep)) = self.visited.enter(self.machine, control, &state, sleep) else {
+        let Some((todo, asleep)) =
+            self.visited.enter(self.machine, control, &state, sleep, self.options.silent)
+        else {
             return Ok(());
         };
         if self.options.record_contents {

@@ -63,6 +63,7 @@ impl Visited {
         control: usize,
         state: &SymbolicState,
         sleep: Transitions,
+        rearranged: bool,
     ) -> Option<(Transitions, Transitions)> {
         let all = Transitions::all(state.pcs.len());
         let members = &mut self.by_control[control].members;
@@ -74,7 +75,7 @@ impl Visited {
         let mut slept: Option<Transitions> = None;
         let mut same = None;
         for (at, member) in members.iter().enumerate() {
-            if discipline.covers(&member.pending, &state.pending) {
+            if discipline.covers(&member.pending, &state.pending, rearranged) {
                 let left = |slept: Transitions| slept.without(sleep).len();
                 if slept.is_none_or(|least| left(member.sleep) < left(least)) {
                     slept = Some(member.sleep);

@@ -95,6 +95,48 @@ impl Symbolic {
         None
     }
 
+    /// Returns a word of the language that becomes `left` when `store` is committed as often as
+    /// needed. Keeps the letters of `left` in this order or sorted, so it may miss a word. The words
+    /// have no markers.
+    pub fn word_before_commits(
+        &self,
+        languages: &Languages,
+        l: Language,
+        store: Letter,
+        left: &[Letter],
+    ) -> Option<Vec<Letter>> {
+        let passed = |left: &[Letter]| match self.grouping {
+            StoreBuffers::Tso => 0,
+            StoreBuffers::Pso => left.iter().take_while(|next| next.class != store.class).count(),
+        };
+        let reinsert = |left: &[Letter]| {
+            let passed = passed(left);
+            // The state of the automaton, and the number of letters read of `left`.
+            let mut trail: Vec<(usize, Option<Letter>)> = vec![(0, None)];
+            let mut seen = BTreeSet::from([(0, 0)]);
+            let mut stack = vec![((0, 0), 0)];
+            while let Some(((state, at), id)) = stack.pop() {
+                if at == left.len() && languages.accepts(l, state) {
+                    return Some(path_letters(&trail, id));
+                }
+                let inserted = (at <= passed).then_some((store, at));
+                let kept = left.get(at).map(|letter| (*letter, at + 1));
+                for (letter, at) in inserted.into_iter().chain(kept) {
+                    let Some(state) = languages.step(l, state, letter) else { continue };
+                    if seen.insert((state, at)) {
+                        trail.push((id, Some(letter)));
+                        stack.push(((state, at), trail.len() - 1));
+                    }
+                }
+            }
+            None
+        };
+        reinsert(left).or_else(|| match self.grouping {
+            StoreBuffers::Tso => None,
+            StoreBuffers::Pso => reinsert(&sorted(left)),
+        })
+    }
+
     /// Returns the word after a fence that is not full.
     pub fn fence(&self, word: &[Letter], kinds: FenceKinds) -> Vec<Letter> {
         let mut word = word.to_vec();
