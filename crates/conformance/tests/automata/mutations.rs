@@ -189,7 +189,9 @@ const SEARCH_MUTATIONS: [SearchMutation; 2] = [
 fn control_points(case: &SearchMutation, mutated: Mutated) -> Vec<(u32, u32, String)> {
     let problem = lower(case.program).expect("the programs compile").swap_remove(0);
     let model = crate::common::model(case.model);
-    let engine = Automata { order: Some(case.order), mutated, ..Automata::DEFAULT };
+    // With silent commits, the contents of the second program are found one by one.
+    let order = Some(case.order);
+    let engine = Automata { order, silent: false, mutated, ..Automata::DEFAULT };
     let task = Task { problem: &problem, model: &model };
     let (cancel, progress) = (Cancel::default(), Progress::default());
     let budget = Budget { cancel: &cancel, progress: &progress };
