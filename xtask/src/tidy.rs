@@ -34,6 +34,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("fencepost-testkit", 2),
     ("fencepost-translate", 1),
     ("fencepost-certify", 1),
+    ("fencepost-test", 1),
     ("fencepost-engines", 2),
     ("fencepost-infer", 3),
     ("fencepost-report", 4),
