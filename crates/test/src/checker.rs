@@ -6,6 +6,7 @@
 use crate::model::Model;
 use crate::names::Names;
 use crate::run::{Mode, lock, mode};
+use crate::spin_loop::SpinLoops;
 use crate::system::{ClosureSystem, Shared};
 use crate::trace::{Failure, FailureKind, parse_seed};
 use fencepost_explore::{
@@ -143,6 +144,7 @@ impl Checker {
             overflow: AtomicBool::new(false),
             executions: AtomicU64::new(0),
             stops_at_cut: !self.accepts_bounded,
+            spin_loops: SpinLoops::default(),
         };
         let mut report = Report {
             model: self.model,
@@ -150,6 +152,7 @@ impl Checker {
             max_events: self.max_events,
             counts: Counts::default(),
             executions: 0,
+            gives_up: None,
             time: Duration::ZERO,
             failure: None,
             stopped: None,
@@ -166,6 +169,7 @@ impl Checker {
             report.failure = explored.findings.into_iter().next();
         }
         report.executions = shared.executions.load(Ordering::Relaxed);
+        report.gives_up = shared.spin_loops.giving_up();
         report.time = start.elapsed();
         report
     }
@@ -222,6 +226,8 @@ pub struct Report {
     max_events: usize,
     counts: Counts,
     executions: u64,
+    /// A spin loop that gives up.
+    gives_up: Option<Location<'static>>,
     time: Duration,
     failure: Option<Failure>,
     stopped: Option<StopReason>,
@@ -244,19 +250,27 @@ impl Report {
         self.executions
     }
 
-    /// Returns the limit that left out executions, if any.
+    /// Returns why executions were left out, if any were.
     pub fn bound(&self) -> Option<String> {
         if self.counts.cut > 0 {
-            return Some(format!("the limit of {} events in an execution", self.max_events));
+            let events = self.max_events;
+            return Some(format!("an execution reached the limit of {events} events"));
         }
         match self.stopped {
-            Some(StopReason::Executions) => return Some("the limit on executions".to_owned()),
-            Some(StopReason::Cancelled) => return Some("the time limit".to_owned()),
+            Some(StopReason::Executions) => {
+                return Some("the limit on executions was reached".to_owned());
+            }
+            Some(StopReason::Cancelled) => return Some("the time limit was reached".to_owned()),
             Some(StopReason::Cut) => unreachable!("the number of cut executions has no limit"),
             None => {}
         }
+        if let Some(at) = self.gives_up {
+            return Some(format!(
+                "the spin loop at {at} can end without a change, and a spin hint waits for one"
+            ));
+        }
         let preemptions = self.preemptions.filter(|_| self.counts.bounded);
-        preemptions.map(|preemptions| format!("the limit of {preemptions} preemptions"))
+        preemptions.map(|limit| format!("some need more than {limit} preemptions"))
     }
 
     /// Returns the time that the check took.
@@ -273,8 +287,8 @@ impl fmt::Display for Report {
             (None, _) if self.is_replay => writeln!(f, "the replayed execution did not fail")?,
             (None, Some(bound)) => writeln!(
                 f,
-                "no failure found, but {bound} was hit; raise it, or accept this with \
-                 .accept_bounded()"
+                "no failure found, but executions were left out: {bound}; raise the limit, or \
+                 accept this with .accept_bounded()"
             )?,
             (None, None) => writeln!(f, "verified: all executions were explored")?,
         }

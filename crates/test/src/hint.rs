@@ -8,7 +8,8 @@ use std::panic::Location;
 ///
 /// In a check, the second hint in a row at the same place waits until an object changes its value
 /// that the thread has read since the first one. It does not wait if the thread has changed
-/// something since then.
+/// something since then. If the loop ends without such a change, for example because it counts its
+/// iterations, the verdict is bounded.
 #[track_caller]
 pub fn spin_loop() {
     match mode() {

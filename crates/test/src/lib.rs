@@ -56,6 +56,7 @@ mod names;
 mod object;
 mod op;
 mod run;
+mod spin_loop;
 mod state;
 pub mod sync;
 mod system;

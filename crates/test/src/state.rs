@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::names::{Cell, Names, ThreadName};
 use crate::op::{Kind, Op, Site, Target};
 use fencepost_explore::CellAccess;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
 /// The status of a thread of the program.
@@ -287,13 +287,19 @@ impl State {
     /// place, and the thread has changed nothing since then. The wait ends when an object that it has
     /// read changes its value.
     ///
-    /// DIVERGENCE: the iterations that such a loop would do in the meantime are not explored. A
-    /// loop that counts its iterations and gives up is a wait without an end.
+    /// DIVERGENCE: the iterations that such a loop would do in the meantime are not explored. See
+    /// [`crate::spin_loop`] for loops that give up.
     pub(crate) fn is_wait(&self, thread: usize, at: Site) -> bool {
         self.thread(thread).is_some_and(|thread| {
             let is_loop = thread.last_hint.is_some_and(|hint| *hint == *at);
             is_loop && !thread.acted && !thread.reads.is_empty()
         })
+    }
+
+    /// Returns the objects that a thread has read since its last spin hint.
+    pub(crate) fn reads_since_hint(&self, thread: usize) -> BTreeSet<u32> {
+        let reads = self.thread(thread).map_or(&[][..], |thread| &thread.reads);
+        reads.iter().map(|read| read.target.loc).collect()
     }
 
     /// Returns the buffer for a store, or `None` if the store acts on memory.
@@ -422,7 +428,7 @@ impl State {
     }
 
     /// Returns whether an operation changes no value.
-    fn only_reads(&self, kind: &Kind) -> bool {
+    pub(crate) fn only_reads(&self, kind: &Kind) -> bool {
         match *kind {
             Kind::Load(_) | Kind::SpinHint | Kind::Fence(_) => true,
             Kind::Update { target, modify, operand, .. } => {

@@ -11,6 +11,7 @@ use crate::model::Model;
 use crate::names::{Names, ThreadName};
 use crate::op::{Kind, Op, Site, is_same_step};
 use crate::run::{Body, Run, lock};
+use crate::spin_loop::SpinLoops;
 use crate::state::{Evaluated, Pending, State, Status};
 use crate::trace::{Failure, FailureKind, Trace};
 use fencepost_explore::{Attempt, CellAccess, End, Execution, Move, MoveResult, System};
@@ -52,19 +53,20 @@ pub(crate) struct Shared {
     pub(crate) executions: AtomicU64,
     /// Whether the exploration ends with the first execution that is cut.
     pub(crate) stops_at_cut: bool,
+    pub(crate) spin_loops: SpinLoops,
 }
 
 /// The executions of the closure.
 pub(crate) struct ClosureSystem<'a> {
-    shared: &'a Shared,
-    run: Option<Run>,
-    records: Vec<Record>,
+    pub(crate) shared: &'a Shared,
+    pub(crate) run: Option<Run>,
+    pub(crate) records: Vec<Record>,
     /// The states before each event and after the last one.
     states: Vec<State>,
     /// The next operation of each thread of the program that has one.
-    next: BTreeMap<usize, Op>,
+    pub(crate) next: BTreeMap<usize, Op>,
     footprint: Vec<CellAccess>,
-    failure: Option<FailureKind>,
+    pub(crate) failure: Option<FailureKind>,
     findings: Vec<Failure>,
 }
 
@@ -83,7 +85,7 @@ impl<'a> ClosureSystem<'a> {
         }
     }
 
-    fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &State {
         self.states.last().expect("there is a state before the first event")
     }
 
@@ -92,7 +94,7 @@ impl<'a> ClosureSystem<'a> {
     }
 
     /// Evaluates the next move of a thread in a state. `op` is its next operation, if known.
-    fn evaluate(&self, state: &State, thread: usize, op: Option<&Op>) -> Evaluated {
+    pub(crate) fn evaluate(&self, state: &State, thread: usize, op: Option<&Op>) -> Evaluated {
         let name = self.name(thread);
         let names = &mut lock(&self.shared.names);
         match (name, op) {
@@ -122,7 +124,7 @@ impl<'a> ClosureSystem<'a> {
     }
 
     /// Takes the move of an event again. Returns whether the closure does the same.
-    fn repeat(&mut self, record: &Record) -> bool {
+    pub(crate) fn repeat(&mut self, record: &Record) -> bool {
         let next = self.next.get(&record.thread).copied();
         let is_same = match &record.action {
             Action::Commit(_) => true,
@@ -136,7 +138,7 @@ impl<'a> ClosureSystem<'a> {
     }
 
     /// Takes an enabled move. The closure runs.
-    fn execute(&mut self, thread: usize, is_unconditional: bool) {
+    pub(crate) fn execute(&mut self, thread: usize, is_unconditional: bool) {
         let mut state = self.state().clone();
         let mut is_pending = false;
         let action = match self.name(thread) {
@@ -185,6 +187,13 @@ impl<'a> ClosureSystem<'a> {
         }
     }
 
+    /// Returns whether a thread waits in a spin loop that would give up.
+    fn waits_in_loop_that_gives_up(&self) -> bool {
+        self.next.iter().any(|(thread, op)| {
+            matches!(op.kind, Kind::SpinHint) && self.shared.spin_loops.gives_up(*thread, op.at)
+        })
+    }
+
     /// Records a failure and ends the exploration.
     fn report(&mut self, kind: FailureKind) -> ControlFlow<()> {
         let waiting = self.next.iter().filter(|(thread, _)| {
@@ -219,8 +228,13 @@ impl System for ClosureSystem<'_> {
         let evaluated = self.evaluate(self.state(), mv.thread, op.as_ref());
         self.footprint = evaluated.footprint;
         if !evaluated.enabled {
-            let spins = op.is_some_and(|op| matches!(op.kind, Kind::SpinHint));
-            return if spins { MoveResult::Spinning } else { MoveResult::Blocked };
+            return match op {
+                Some(Op { kind: Kind::SpinHint, at }) => {
+                    self.examine_spin_loop(mv.thread, at);
+                    MoveResult::Spinning
+                }
+                Some(_) | None => MoveResult::Blocked,
+            };
         }
         if self.run.is_none() {
             self.restart();
@@ -317,6 +331,7 @@ impl System for ClosureSystem<'_> {
             self.shared.executions.fetch_add(1, Ordering::Relaxed);
         }
         match end {
+            End::Stuck { .. } if self.waits_in_loop_that_gives_up() => ControlFlow::Continue(()),
             End::Stuck { spinning: true } => self.report(FailureKind::Hang),
             End::Stuck { spinning: false } => self.report(FailureKind::Deadlock),
             End::Cut if self.shared.stops_at_cut => ControlFlow::Break(()),

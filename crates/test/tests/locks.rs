@@ -298,3 +298,39 @@ fn a_spin_lock_with_compare_exchange_is_correct() {
         assert!(report.is_verified(), "{model}: {report}");
     }
 }
+
+#[test]
+fn a_spin_loop_that_gives_up_is_a_bound() {
+    let body = |is_set: bool| {
+        let flag = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| flag.store(is_set, Relaxed));
+            for _ in 0..5 {
+                if flag.load(Relaxed) {
+                    return;
+                }
+                hint::spin_loop();
+            }
+        });
+    };
+    for is_set in [true, false] {
+        let report = run(Model::Sc, move || body(is_set));
+        assert!(report.failure().is_none(), "{report}");
+        assert!(report.bound().is_some_and(|bound| bound.contains("locks.rs")), "{report}");
+    }
+}
+
+#[test]
+fn a_yield_that_is_not_in_a_loop_is_no_wait() {
+    let report = run(Model::Sc, || {
+        let x = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| x.load(Relaxed));
+            let read = x.load(Relaxed);
+            thread::yield_now();
+            x.store(read + 1, Relaxed);
+        });
+        assert_eq!(x.into_inner(), 1);
+    });
+    assert!(report.is_verified(), "{report}");
+}
