@@ -8,9 +8,15 @@
 //! - [`check`], [`Checker`]: run a closure; [`Report`]: what was explored; [`Failure`]: what failed.
 //! - [`sync::atomic`], [`sync::Mutex`], [`sync::Condvar`], [`thread`], [`hint`]: the types.
 //!
-//! The closure must be deterministic, except for the order of operations. Shared data must be
-//! accessed through the types of this crate. Data in a [`sync::Mutex`] that exists before the check
-//! is not reset between executions; atomics that exist before the check are.
+//! The closure must be deterministic, except for the order of operations. Threads may communicate
+//! only through the types of this crate. In particular:
+//!
+//! - The reference counts of `std::sync::Arc` are not operations. An `Arc` is allowed if no code
+//!   reads its counts, and if it does not matter which thread drops the value.
+//! - Data in a [`sync::Mutex`] that exists before the check is not reset between executions.
+//!   Atomics that exist before the check are reset.
+//! - Destructors of thread-local variables run outside of the check.
+//! - A panic in any thread is a failure, even if the code catches it.
 //!
 //! Method: optimal dynamic partial-order reduction of `fencepost-explore`. Each visible operation is
 //! an event, and under TSO and PSO each commit of a pending store is an event, too. Direction: exact
@@ -50,6 +56,7 @@
 //! ```
 
 mod checker;
+mod evaluate;
 pub mod hint;
 mod model;
 mod names;

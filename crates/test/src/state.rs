@@ -1,5 +1,5 @@
-//! The state of the shared objects and threads: which operations are enabled, what they access, and
-//! what they do.
+//! The state of the shared objects and threads, and what operations do.
+//! [`evaluate`](crate::evaluate) says which operations are enabled.
 //!
 //! The code of the program is not needed to execute operations in another order, so the exploration
 //! evaluates the moves of reversed races here, without an execution.
@@ -11,9 +11,8 @@
 //! - DIVERGENCE: a spin hint can be a wait; see [`State::is_wait`].
 
 use crate::model::Model;
-use crate::names::{Cell, Names, ThreadName};
+use crate::names::ThreadName;
 use crate::op::{Kind, Op, Site, Target};
-use fencepost_explore::CellAccess;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
@@ -33,7 +32,7 @@ pub(crate) struct Pending {
     pub(crate) value: u64,
     pub(crate) at: Site,
     /// The buffers and the numbers of their stores that must be committed before.
-    after: Vec<(usize, usize)>,
+    pub(crate) after: Vec<(usize, usize)>,
 }
 
 /// A store buffer with all stores that it ever had.
@@ -47,9 +46,9 @@ pub(crate) struct Buffer {
 
 /// A read since the last spin hint.
 #[derive(Clone, Debug)]
-struct Read {
-    target: Target,
-    version: u64,
+pub(crate) struct Read {
+    pub(crate) target: Target,
+    pub(crate) version: u64,
 }
 
 /// The state of a thread of the program.
@@ -60,7 +59,7 @@ pub(crate) struct Thread {
     /// The stores before the last release fence, under PSO.
     barrier: Vec<(usize, usize)>,
     /// The reads since the last spin hint.
-    reads: Vec<Read>,
+    pub(crate) reads: Vec<Read>,
     /// Whether the thread did anything but reads since then.
     acted: bool,
     last_hint: Option<Site>,
@@ -68,11 +67,11 @@ pub(crate) struct Thread {
 
 /// The waiters of a condition variable.
 #[derive(Clone, Debug, Default)]
-struct Condvar {
+pub(crate) struct Condvar {
     waiters: Vec<usize>,
     /// For each notification that no thread has used: the threads that can use it. Each set
     /// contains those of the sets before that still wait.
-    notifications: Vec<Vec<usize>>,
+    pub(crate) notifications: Vec<Vec<usize>>,
 }
 
 /// The state between two events.
@@ -82,17 +81,7 @@ pub(crate) struct State {
     /// For each object: its value and how often it has changed.
     memory: BTreeMap<u32, (u64, u64)>,
     pub(crate) threads: BTreeMap<usize, Thread>,
-    condvars: BTreeMap<u32, Condvar>,
-}
-
-/// An evaluated operation.
-pub(crate) struct Evaluated {
-    pub(crate) enabled: bool,
-    /// The cells that the operation accesses or, if it is not enabled, inspects.
-    pub(crate) footprint: Vec<CellAccess>,
-    /// Whether the operation has this footprint and is enabled wherever its thread could perform
-    /// it.
-    pub(crate) is_unconditional: bool,
+    pub(crate) condvars: BTreeMap<u32, Condvar>,
 }
 
 impl State {
@@ -103,7 +92,7 @@ impl State {
         State { model, memory: BTreeMap::new(), threads, condvars: BTreeMap::new() }
     }
 
-    fn value(&self, target: Target) -> (u64, u64) {
+    pub(crate) fn value(&self, target: Target) -> (u64, u64) {
         self.memory.get(&target.loc).copied().unwrap_or((target.init, 0))
     }
 
@@ -122,7 +111,7 @@ impl State {
     }
 
     /// Returns the last store of a thread to an object: its buffer and its number.
-    fn last_store(&self, thread: usize, loc: u32) -> Option<(usize, usize)> {
+    pub(crate) fn last_store(&self, thread: usize, loc: u32) -> Option<(usize, usize)> {
         let buffers = &self.thread(thread)?.buffers;
         buffers.iter().enumerate().find_map(|(at, buffer)| {
             let number = buffer.stores.iter().rposition(|store| store.target.loc == loc)?;
@@ -132,7 +121,12 @@ impl State {
 
     /// Returns the last stores that must be committed before an operation: those of all buffers,
     /// or those that the model orders before an access to `target`.
-    fn required(&self, thread: usize, target: Option<Target>, all: bool) -> Vec<(usize, usize)> {
+    pub(crate) fn required(
+        &self,
+        thread: usize,
+        target: Option<Target>,
+        all: bool,
+    ) -> Vec<(usize, usize)> {
         let Some(thread) = self.thread(thread) else { return Vec::new() };
         let mut required = Vec::new();
         for (at, buffer) in thread.buffers.iter().enumerate() {
@@ -147,140 +141,8 @@ impl State {
         required
     }
 
-    fn is_committed(&self, thread: usize, (buffer, number): (usize, usize)) -> bool {
+    pub(crate) fn is_committed(&self, thread: usize, (buffer, number): (usize, usize)) -> bool {
         self.threads[&thread].buffers[buffer].committed > number
-    }
-
-    /// Returns the stores of the thread that an operation waits for.
-    fn awaited(&self, thread: usize, kind: &Kind) -> Vec<(usize, usize)> {
-        let releases = |order: Ordering| {
-            matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
-        };
-        match *kind {
-            Kind::Store { order: Ordering::SeqCst, .. } | Kind::Fence(Ordering::SeqCst) => {
-                self.required(thread, None, true)
-            }
-            Kind::Update { target, order, .. } | Kind::CompareExchange { target, order, .. } => {
-                self.required(thread, Some(target), releases(order))
-            }
-            Kind::Lock(target) | Kind::TryLock(target) => {
-                self.required(thread, Some(target), false)
-            }
-            Kind::WaitEnd { mutex, .. } => self.required(thread, Some(mutex), false),
-            Kind::Unlock(_)
-            | Kind::Wait { .. }
-            | Kind::Notify { .. }
-            | Kind::Spawn(_)
-            | Kind::Finish
-            | Kind::Exclusive(_) => self.required(thread, None, true),
-            Kind::Load(_)
-            | Kind::Store { .. }
-            | Kind::Fence(_)
-            | Kind::SpinHint
-            | Kind::Begin
-            | Kind::Join(_) => Vec::new(),
-        }
-    }
-
-    /// Evaluates the next operation of a thread, without performing it.
-    pub(crate) fn evaluate(&self, thread: usize, op: &Op, names: &mut Names) -> Evaluated {
-        let awaited = self.awaited(thread, &op.kind);
-        let mut enabled = awaited.iter().all(|store| self.is_committed(thread, *store));
-        let mut is_unconditional = awaited.is_empty();
-        let mut footprint: Vec<CellAccess> = Vec::new();
-        for (buffer, number) in awaited {
-            footprint.push(CellAccess::read(names.cell(Cell::Pending(thread, buffer, number))));
-        }
-        let mut access = |cell: Cell, writes: bool| {
-            let cell = names.cell(cell);
-            footprint.push(CellAccess { cell, writes });
-        };
-        match op.kind {
-            Kind::Load(target) => match self.last_store(thread, target.loc) {
-                None => access(Cell::of(target.site), false),
-                Some((buffer, number)) => {
-                    is_unconditional = false;
-                    access(Cell::Pending(thread, buffer, number), false);
-                    if self.is_committed(thread, (buffer, number)) {
-                        access(Cell::of(target.site), false);
-                    }
-                }
-            },
-            Kind::Store { target, order, .. } => match self.buffer_of(thread, target, order) {
-                None => access(Cell::of(target.site), true),
-                Some(buffer) => {
-                    let buffers = self.thread(thread).map_or(&[][..], |it| &it.buffers);
-                    let number = buffers.get(buffer).map_or(0, |buffer| buffer.stores.len());
-                    access(Cell::Pending(thread, buffer, number), true);
-                }
-            },
-            Kind::Update { target, .. } => access(Cell::of(target.site), true),
-            Kind::CompareExchange { target, expected, .. } => {
-                is_unconditional = false;
-                access(Cell::of(target.site), self.value(target).0 == expected);
-            }
-            Kind::Exclusive(target) => {
-                is_unconditional = false;
-                access(Cell::of(target.site), true);
-                let pending = self.threads.values().flat_map(|thread| &thread.buffers);
-                let mut pending = pending.flat_map(|buffer| &buffer.stores[buffer.committed..]);
-                enabled &= pending.all(|store| store.target.loc != target.loc);
-            }
-            Kind::Fence(_) => {}
-            Kind::SpinHint => {
-                if self.is_wait(thread, op.at) {
-                    is_unconditional = false;
-                    let reads = &self.threads[&thread].reads;
-                    enabled = reads.iter().any(|read| self.value(read.target).1 != read.version);
-                    for read in reads {
-                        access(Cell::of(read.target.site), false);
-                    }
-                }
-            }
-            Kind::Spawn(child) => access(Cell::Status(child), true),
-            Kind::Begin => {
-                is_unconditional = false;
-                access(Cell::Status(thread), false);
-                enabled &= self.thread(thread).is_some_and(|it| it.status == Status::Spawned);
-            }
-            Kind::Finish => access(Cell::Status(thread), true),
-            Kind::Join(child) => {
-                is_unconditional = false;
-                access(Cell::Status(child), false);
-                enabled &= self.thread(child).is_some_and(|it| it.status == Status::Finished);
-            }
-            Kind::Lock(target) => {
-                is_unconditional = false;
-                access(Cell::of(target.site), true);
-                enabled &= self.value(target).0 == 0;
-            }
-            Kind::TryLock(target) => {
-                is_unconditional = false;
-                access(Cell::of(target.site), self.value(target).0 == 0);
-            }
-            Kind::Unlock(target) => access(Cell::of(target.site), true),
-            Kind::Wait { condvar, mutex } => {
-                access(Cell::of(condvar.site), true);
-                access(Cell::of(mutex.site), true);
-            }
-            Kind::WaitEnd { condvar, mutex } => {
-                is_unconditional = false;
-                access(Cell::of(condvar.site), true);
-                access(Cell::of(mutex.site), true);
-                let notified = self.condvars.get(&condvar.loc).is_some_and(|condvar| {
-                    condvar.notifications.iter().any(|threads| threads.contains(&thread))
-                });
-                enabled &= notified && self.value(mutex).0 == 0;
-            }
-            Kind::Notify { condvar, .. } => access(Cell::of(condvar.site), true),
-        }
-        footprint.sort_unstable();
-        footprint.dedup_by(|later, first| {
-            let same = later.cell == first.cell;
-            first.writes |= same && later.writes;
-            same
-        });
-        Evaluated { enabled, footprint, is_unconditional }
     }
 
     /// Returns whether a spin hint is a wait: the previous hint of the thread was at the same
@@ -303,7 +165,12 @@ impl State {
     }
 
     /// Returns the buffer for a store, or `None` if the store acts on memory.
-    fn buffer_of(&self, thread: usize, target: Target, order: Ordering) -> Option<usize> {
+    pub(crate) fn buffer_of(
+        &self,
+        thread: usize,
+        target: Target,
+        order: Ordering,
+    ) -> Option<usize> {
         if order == Ordering::SeqCst {
             return None;
         }
@@ -452,32 +319,6 @@ impl State {
             | Kind::WaitEnd { .. }
             | Kind::Notify { .. } => false,
         }
-    }
-
-    /// Returns the next store that a buffer commits and whether it may commit it now, with the
-    /// cells that the commit accesses or, if it is not enabled, inspects.
-    pub(crate) fn evaluate_commit(
-        &self,
-        owner: usize,
-        buffer: usize,
-        names: &mut Names,
-    ) -> (Option<&Pending>, Evaluated) {
-        let stored = self.thread(owner).and_then(|thread| thread.buffers.get(buffer));
-        let number = stored.map_or(0, |stored| stored.committed);
-        let mut footprint =
-            vec![CellAccess::write(names.cell(Cell::Pending(owner, buffer, number)))];
-        let store = stored.and_then(|stored| stored.stores.get(number));
-        let mut enabled = false;
-        if let Some(store) = store {
-            enabled = store.after.iter().all(|store| self.is_committed(owner, *store));
-            footprint.push(CellAccess::write(names.cell(Cell::of(store.target.site))));
-            // The commits of this buffer are in order.
-            for (other, number) in store.after.iter().filter(|(other, _)| *other != buffer) {
-                let cell = names.cell(Cell::Pending(owner, *other, *number));
-                footprint.push(CellAccess::read(cell));
-            }
-        }
-        (store, Evaluated { enabled, footprint, is_unconditional: false })
     }
 
     /// Returns the number of pending stores of a thread.

@@ -7,12 +7,13 @@
 //! Direction: exact for closures that are deterministic, except for the order of operations.
 //! A closure that performs another operation when it runs again is reported.
 
+use crate::evaluate::Evaluated;
 use crate::model::Model;
 use crate::names::{Names, ThreadName};
 use crate::op::{Kind, Op, Site, is_same_step};
 use crate::run::{Body, Run, lock};
 use crate::spin_loop::SpinLoops;
-use crate::state::{Evaluated, Pending, State, Status};
+use crate::state::{Pending, State, Status};
 use crate::trace::{Failure, FailureKind, Trace};
 use fencepost_explore::{Attempt, CellAccess, End, Execution, Move, MoveResult, System};
 use std::collections::BTreeMap;

@@ -334,3 +334,32 @@ fn a_yield_that_is_not_in_a_loop_is_no_wait() {
     });
     assert!(report.is_verified(), "{report}");
 }
+
+#[test]
+fn one_notification_does_not_wake_two_waiters() {
+    let wake = |notifications: usize| {
+        let mutex = Mutex::new(());
+        let condvar = Condvar::new();
+        let waiting = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let guard = mutex.lock().unwrap();
+                    waiting.fetch_add(1, SeqCst);
+                    drop(condvar.wait(guard).unwrap());
+                });
+            }
+            while waiting.load(SeqCst) < 2 {
+                hint::spin_loop();
+            }
+            drop(mutex.lock().unwrap());
+            for _ in 0..notifications {
+                condvar.notify_one();
+            }
+        });
+    };
+    let report = run(Model::Sc, move || wake(1));
+    assert_eq!(kind(&report), Some(&FailureKind::Deadlock), "{report}");
+    let report = run(Model::Sc, move || wake(2));
+    assert!(report.is_verified(), "{report}");
+}
