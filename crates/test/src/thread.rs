@@ -4,6 +4,7 @@ use crate::op::Kind;
 use crate::run::{Mode, lock, mode, new_thread, perform};
 use std::panic::Location;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// The result of a thread of a check. It is there when the thread has finished.
 type Slot<T> = Arc<Mutex<Option<T>>>;
@@ -71,6 +72,20 @@ fn join_checked<T>(index: usize, slot: &Slot<T>) -> T {
 pub fn yield_now() {
     match mode() {
         Mode::Outside | Mode::Unwinding => std::thread::yield_now(),
+        Mode::Checked => {
+            perform(Kind::SpinHint, Location::caller());
+        }
+    }
+}
+
+/// Waits for a time. Use it instead of [`std::thread::sleep`].
+///
+/// In a check no time passes, and any number of operations of other threads can come before the
+/// end of the wait. It is a [spin hint](crate::hint::spin_loop), because loops poll with it.
+#[track_caller]
+pub fn sleep(time: Duration) {
+    match mode() {
+        Mode::Outside | Mode::Unwinding => std::thread::sleep(time),
         Mode::Checked => {
             perform(Kind::SpinHint, Location::caller());
         }

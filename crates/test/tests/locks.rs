@@ -1,9 +1,10 @@
 //! Mutual exclusion, spin loops, mutexes and condition variables.
 
 use fencepost_test::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
-use fencepost_test::sync::{Condvar, Mutex};
+use fencepost_test::sync::{Barrier, Condvar, Mutex};
 use fencepost_test::{Checker, FailureKind, Model, Report, hint, thread};
 use std::sync::Arc;
+use std::time::Duration;
 
 use Ordering::{Acquire, Relaxed, Release, SeqCst};
 
@@ -361,5 +362,42 @@ fn one_notification_does_not_wake_two_waiters() {
     let report = run(Model::Sc, move || wake(1));
     assert_eq!(kind(&report), Some(&FailureKind::Deadlock), "{report}");
     let report = run(Model::Sc, move || wake(2));
+    assert!(report.is_verified(), "{report}");
+}
+
+#[test]
+fn a_barrier_has_one_leader_in_each_round() {
+    let body = || {
+        let barrier = Barrier::new(2);
+        let leaders = AtomicUsize::new(0);
+        let work = || {
+            for _ in 0..2 {
+                if barrier.wait().is_leader() {
+                    leaders.fetch_add(1, Relaxed);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(work);
+            scope.spawn(work);
+        });
+        assert_eq!(leaders.into_inner(), 2);
+    };
+    body();
+    let report = run(Model::Sc, body);
+    assert!(report.is_verified(), "{report}");
+}
+
+#[test]
+fn a_thread_that_sleeps_in_a_loop_waits_for_a_change() {
+    let report = run(Model::Tso, || {
+        let flag = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| flag.store(true, Relaxed));
+            while !flag.load(Relaxed) {
+                thread::sleep(Duration::from_secs(1));
+            }
+        });
+    });
     assert!(report.is_verified(), "{report}");
 }
