@@ -327,6 +327,7 @@ fn a_yield_that_is_not_in_a_loop_is_no_wait() {
         let x = AtomicU32::new(0);
         thread::scope(|scope| {
             scope.spawn(|| x.load(Relaxed));
+            thread::yield_now();
             let read = x.load(Relaxed);
             thread::yield_now();
             x.store(read + 1, Relaxed);

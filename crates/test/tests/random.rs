@@ -12,7 +12,7 @@ use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 const VARIABLES: usize = 2;
 /// The number of random programs.
-const PROGRAMS: u64 = 60;
+const PROGRAMS: u64 = 120;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Step {
@@ -243,8 +243,10 @@ fn checked_outcomes(checker: &Checker, program: &Program) -> Outcomes {
 fn random_program(random: &mut Random) -> Program {
     let threads = random.within(2, 3);
     let steps = if threads == 2 { 4 } else { 3 };
+    let prefers_updates = random.percent(35);
     let thread = |random: &mut Random| {
-        let mut steps: Vec<Step> = (0..random.within(1, steps)).map(|_| step(random)).collect();
+        let mut steps: Vec<Step> =
+            (0..random.within(1, steps)).map(|_| step(random, prefers_updates)).collect();
         if steps.len() > 1 && random.percent(25) {
             let from = random.below(steps.len());
             steps.insert(from, if random.percent(60) { Step::Lock } else { Step::TryLock });
@@ -256,18 +258,19 @@ fn random_program(random: &mut Random) -> Program {
     (0..threads).map(|_| thread(random)).collect()
 }
 
-fn step(random: &mut Random) -> Step {
+fn step(random: &mut Random, prefers_updates: bool) -> Step {
     let variable = random.below(VARIABLES);
     let value = random.within(1, 2) as u32;
     let update_order = [Relaxed, Acquire, Release, AcqRel, SeqCst][random.below(5)];
-    match random.below(14) {
+    let kind = if prefers_updates { random.within(3, 17) } else { random.below(14) };
+    match kind {
         0..=4 => {
             let orders = [Relaxed, Relaxed, Relaxed, Relaxed, Release, SeqCst];
             Step::Store(variable, value, orders[random.below(6)])
         }
         5..=10 => Step::Load(variable),
         11 => Step::Add(variable, update_order),
-        12 => Step::CompareExchange(variable, random.below(2) as u32, value, update_order),
+        12 | 14.. => Step::CompareExchange(variable, random.below(2) as u32, value, update_order),
         _ => Step::Fence([Acquire, Release, AcqRel, SeqCst][random.below(4)]),
     }
 }
