@@ -2,7 +2,7 @@
 //!
 //! A packed state ([`super::packed`]) contains the part of every thread: its program counter, registers
 //! and pending accesses. A collapsed state contains the number of each part in a
-//! [dictionary](super::dictionary). It is shorter, and its expansion needs no search for parts: the
+//! [dictionary]. It is shorter, and its expansion needs no search for parts: the
 //! [table of steps](super::step_table) knows a part by its number, and a successor is the state with
 //! another number and, if the step changes memory, another value.
 //!
