@@ -3,12 +3,13 @@
 //! Direction: both. The answers are the same with and without silent commits, and the outcomes are
 //! those of the reference interpreter.
 
-use super::queries::{MODELS, Outcomes, limited_to, missing, outcomes, replay_failure, run};
+use super::queries::{MODELS, Outcomes, limited_to, missing, outcomes, replay_failure};
 use crate::common::{lower, model, report_comparisons, seeds};
 use fencepost_conformance::reference::{Model, explore};
 use fencepost_engines::automata::Order;
-use fencepost_engines::{Automata, Task};
+use fencepost_engines::{Automata, Budget, Engine, Task};
 use fencepost_models::mutation::{Mutated, Mutation};
+use fencepost_search::{Cancel, Progress};
 use fencepost_testkit::programs::{Profile, program, unbounded_buffers};
 
 /// The maximum number of states of a search.
@@ -50,7 +51,9 @@ fn loops_that_store_to_three_locations_are_decided() {
         let problem = &lower(source).expect("the programs compile")[0];
         let model = &model("pso");
         let task = Task { problem, model };
-        let answer = run(&Automata::DEFAULT, task, limited_to(50_000));
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let budget = Budget { cancel: &cancel, progress: &progress };
+        let answer = Automata::DEFAULT.run(task, limited_to(50_000), budget);
         assert_eq!(answer.verdict.word(), expected, "{source}");
         assert_eq!(replay_failure(problem, model, &answer.verdict), None, "{source}");
     }
