@@ -53,8 +53,8 @@ const FIRST_STATES: u64 = 20_000;
 /// The factor by which the limit on states grows from round to round.
 const STATES_FACTOR: u64 = 8;
 /// How many times fewer states an abstract search may store than the exact search of the same
-/// round. An abstract state takes about 10 times as long as an exact one, and a round may try four
-/// abstractions.
+/// round. An abstract state takes up to 6 times as many instructions as an exact one, and a round may
+/// try four abstractions.
 const ABSTRACT_STATES_DIVISOR: u64 = 8;
 /// The states that an abstract search may store in every round.
 const MIN_ABSTRACT_STATES: u64 = 5_000;
@@ -65,8 +65,8 @@ const AUTOMATA_ENOUGH_STATES: u64 = 4_000;
 /// How many times fewer states than the exact search the search for an attack may store. It finds
 /// that a program is robust where SC has far fewer states than the model.
 const ROBUSTNESS_STATES_DIVISOR: u64 = 16;
-/// If the control flow bounds the store buffers: how many times fewer states than the exact search has
-/// stored so far may be stored by a search for violations of few threads, and by one for an attack.
+/// If the exact search probably decides the program: how many times fewer states than it has stored so
+/// far may be stored by a search for violations of few threads, and by one for an attack.
 const SPENT_DIVISOR: u64 = 8;
 /// The largest bound on pending stores of a search for growing numbers, unless the control flow has a
 /// larger one.
@@ -77,8 +77,8 @@ const HIDING_STATES_DIVISOR: u64 = 16;
 const MIN_HIDING_STATES: u64 = 5_000;
 /// The largest k of an abstraction of a program without some locations.
 const HIDING_MAX_K: u32 = 1;
-/// If the control flow bounds the store buffers, the exact search decides the program. The proof arm
-/// then runs only in rounds with more states than this.
+/// If the exact search probably decides the program, the proof arm runs only in rounds with more states
+/// than this.
 const EXACT_STATES: u64 = 2_000_000;
 /// The largest k tried. Beyond this, the abstraction is nearly the exact model.
 const MAX_K: u32 = 8;
